@@ -37,8 +37,10 @@ STUDIES: tuple[str, ...] = (
     "l1_size_study",
     "which_randomness",
     "stopping",
+    "prediction_interval",
     "what_decides",
     "scale",
+    "prefetchers",
     "triton",
 )
 

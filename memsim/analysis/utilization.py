@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memsim.analysis.l2_rates import slice_cycles
+from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, slice_cycles
 from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
 CONSTANTS = "constants' unit"
+SLICE = "busiest slice of L2"
+_CROWDED = 1.75  # times the mean of all slices: chance alone gives the busiest of 64 slices 1.3 times as much
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,29 @@ def utilization(result: RunResult) -> list[PartUtilization]:
             1.0, float(slice_cycles(result.trials).mean()) / cycles
         )  # stores may wait when the last warp has ended
         parts.append(PartUtilization(L2, busy, "sectors of its slices, those stored in part too"))
+        one = max((busiest_slice_cycles(op, gpu) for op in result.trials.ops), default=0.0) / cycles
+        if one >= _CROWDED * busy:
+            parts.append(PartUtilization(SLICE, min(1.0, one), "sectors of the slice that an instruction uses most"))
     return [*parts, PartUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
+
+
+def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
+    """SM cycles of a trial in which the slice of L2 that is busiest at a time works for a static op; 0 if not told.
+
+    Args:
+        op: one of ``Trials.ops``.
+        gpu: the GPU's fields.
+
+    >>> profile = {"busiest_slice": 30, "slice_sectors": 40, "partial_sectors": 40}
+    >>> gpu = {"sm": {"clock_mhz": 1000}, "l2": {"sector_cycles": 1, "partial_store_cycles": 4}}
+    >>> busiest_slice_cycles({"profile": profile}, gpu)
+    120.0
+    """
+    of, l2 = op.get("profile", {}), gpu["l2"]
+    if not of.get("slice_sectors"):
+        return 0.0
+    each = l2["sector_cycles"] + partial_store_cycles(op, l2) / of["slice_sectors"]
+    return float(of["busiest_slice"] * each / l2_clocks(gpu))
 
 
 def bandwidth_used(result: RunResult) -> float:

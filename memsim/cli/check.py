@@ -65,8 +65,8 @@ def check(
     memsim check --update
     """
     from memsim import api
-    from memsim.cli.output import print_text, write_file
-    from memsim.report.check import annotations, figures_text, plain
+    from memsim.cli.output import write_file
+    from memsim.report.check import figures_text, github_annotations, plain
 
     def tell(what: str) -> None:
         if not quiet:
@@ -85,13 +85,13 @@ def check(
     for note in outcome.notes:
         typer.echo(f"memsim: {note}", err=True)
     if not quiet:
-        print_text(figures_text(outcome.kernels))
+        typer.echo(figures_text(outcome.kernels))
     for line in plain(outcome.regressions):
         typer.echo(line)
     for one in outcome.missing:
         typer.echo(f"{baseline}: {one} is not launched any more; memsim check --update removes it")
     if github or (github is None and os.environ.get("GITHUB_ACTIONS") == "true"):
-        for line in annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
+        for line in github_annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
             typer.echo(line)
     if not outcome.passed:
         raise typer.Exit(WORSE)

@@ -66,7 +66,7 @@ def compare(
     if len(paths) < 2:
         raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the base")
     limit = None if fail_if_slower is None else _share(fail_if_slower)
-    if programs := compared_programs(paths, convention, json):
+    if programs := compared_programs(paths, convention, chosen):
         slower = [name for name, one in programs.items() if limit is not None and one.slower_than(limit)]
         _end(slower, paths[0], fail_if_slower)
         return

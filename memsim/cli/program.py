@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from memsim.analysis.choices import Convention
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
@@ -60,13 +58,13 @@ def longest_kernels(program: ProgramResult) -> dict[str, RunResult]:
     return {label: group.typical for label, group in pairs}
 
 
-def compared_programs(paths: list[Path], convention: Convention, json: bool) -> dict[str, ProgramComparison]:
+def compared_programs(paths: list[Path], convention: Convention, format: str) -> dict[str, ProgramComparison]:
     """Compare profiles with the first and print it; the comparisons by the other's path, none for other files.
 
     Raises:
         InputError: some files are profiles and some are not.
     """
-    from memsim.report.compare_programs import programs_json, programs_text
+    from memsim.report.compare_programs import programs_output
     from memsim.studies.compare_programs import compare_programs
 
     loaded = _all_programs(paths, convention, "memsim compare")
@@ -74,10 +72,7 @@ def compared_programs(paths: list[Path], convention: Convention, json: bool) -> 
         return {}
     (first, base), *others = loaded
     found = {other: compare_programs(base, one) for other, one in others}
-    if json:
-        typer.echo(programs_json(first, found))
-    else:
-        print_text("\n\n\n".join(programs_text(first, other, one) for other, one in found.items()))
+    print_output(programs_output(first, found), format)
     return found
 
 

@@ -13,8 +13,8 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.occupancy import Occupancy, occupancy
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.profile.op_profile import OpProfile
-from memsim.why import explanations
-from memsim.why.findings import gpu_of
+from memsim.why import find_bottlenecks
+from memsim.why.bottlenecks import gpu_of
 from memsim.why.work import ResultWork
 
 SECTOR_BYTES = 32
@@ -56,7 +56,7 @@ class AccessFigures:
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """One kernel on one GPU; kernels of several shapes are told apart by their grids.
+    """One kernel on one GPU; kernels of several shapes are distinguished by their grids.
 
     Attributes:
         kernel: its label in the program's profile.
@@ -87,6 +87,11 @@ class KernelFigures:
     shared_bytes: int
     code: str
     accesses: tuple[AccessFigures, ...]
+
+    @property
+    def time(self) -> float:
+        """Microseconds per launch."""
+        return self.time_us
 
 
 @dataclass(frozen=True)
@@ -184,7 +189,7 @@ def _accesses(result: RunResult, times: float) -> tuple[AccessFigures, ...]:
 
 
 def _code(result: RunResult, file: str, line: int) -> str:
-    lines = result.trials.sources.get(file, ())
+    lines = result.trials.sources.get(file) or ()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
 
 
@@ -193,7 +198,7 @@ def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures
     name = re.escape(re.sub(r"<.*", "", kernel).rpartition("::")[2].partition("(")[0].strip())
     pattern = re.compile(rf"(?:__global__[^;{{}}]*?|\bdef\s+)\b({name})\s*\(")
     for file in dict.fromkeys(one.file for one in accesses):
-        text = "\n".join(result.trials.sources.get(file, ()))
+        text = "\n".join(result.trials.sources.get(file) or ())
         if at := pattern.search(text):
             return file, text.count("\n", 0, at.start(1)) + 1
     first = min(accesses, key=lambda one: one.line, default=None)
@@ -202,7 +207,7 @@ def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures
 
 def _causes(result: RunResult) -> dict[tuple[str, int], tuple[str, str]]:
     found: dict[tuple[str, int], tuple[str, str]] = {}
-    for one in explanations(result):
+    for one in find_bottlenecks(result):
         for finding in one.findings:
             for op in finding.ops:
                 place = result.trials.ops[op]["file"], result.trials.ops[op]["line"]

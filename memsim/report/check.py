@@ -57,7 +57,7 @@ def plain(found: Iterable[Regression]) -> list[str]:
     return [f"{file}:{line}: {title}: {text}" for file, line, title, text in failures(found)]
 
 
-def annotations(found: Iterable[Regression], root: Path) -> list[str]:
+def github_annotations(found: Iterable[Regression], root: Path) -> list[str]:
     """Workflow commands that GitHub shows on the lines of a pull request.
 
     Args:

@@ -1,28 +1,34 @@
-"""Profiles of programs side by side, as text and as JSON: ``memsim compare`` of files of ``memsim profile``."""
+"""Profiles of programs side by side: ``memsim compare`` of files of ``memsim profile``."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
-from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.studies.compare_programs import KernelChange, ProgramComparison, TimeRatio
 
 _HEADERS = ("kernel", "launches", "", "first ms", "second ms", "speed-up", "bound by", "")
 _RIGHT = (False, True, True, True, True, True, False, False)
 
 
-def programs_text(label: str, other: str, found: ProgramComparison) -> str:
-    """Everything of one comparison.
+def programs_output(first: str, others: Mapping[str, ProgramComparison]) -> CommandOutput:
+    """The comparisons of profiles with the first.
 
     Args:
-        label, other: what to call the first and the second profile.
-        found: the comparison.
+        first: what the first profile is called.
+        others: every comparison by the name of its second profile.
     """
+    return CommandOutput(
+        lambda: [block for name, found in others.items() for block in _blocks(first, name, found)],
+        lambda: [record for name, found in others.items() for record in _records(name, found)],
+        lambda: {"first": first, "comparisons": [_document(name, found) for name, found in others.items()]},
+    )
+
+
+def _blocks(label: str, other: str, found: ProgramComparison) -> list[Block]:
     total = found.total
     lines = [
         f"first  {label}: {_about(found.first)}",
@@ -31,7 +37,16 @@ def programs_text(label: str, other: str, found: ProgramComparison) -> str:
         f"time of all launches {number(total.time.first, 4)} ms, {number(total.time.second, 4)} ms",
         *(f"note: {caution}" for caution in found.cautions),
     ]
-    return "\n".join(lines) + "\n\n" + aligned(_HEADERS, [_row(one) for one in found.kernels], _RIGHT)
+    return ["\n".join(lines), PrintedTable(_HEADERS, [_row(one) for one in found.kernels], _RIGHT)]
+
+
+def _records(name: str, found: ProgramComparison) -> Iterator[dict[str, Any]]:
+    for one in found.kernels:
+        times = (None if group is None else group.time.mean for group in (one.first, one.second))
+        yield {
+            "second": name, "kernel": one.label, **dict(zip(("first_ms", "second_ms"), times, strict=True)),
+            "speedup": None if one.ratio is None else one.ratio.speedup,
+        }  # fmt: skip
 
 
 def speed_up(of: TimeRatio) -> str:
@@ -48,17 +63,6 @@ def verdict(of: TimeRatio) -> str:
     if its.low <= 1 <= its.high:
         return "no significant difference"
     return "faster" if its.low > 1 else "slower"
-
-
-def programs_json(first: str, others: Mapping[str, ProgramComparison]) -> str:
-    """JSON: `first`, and `comparisons`, a list by the second's name.
-
-    Args:
-        first: what the first profile is called.
-        others: every comparison by the name of its second profile.
-    """
-    document = {"first": first, "comparisons": [_document(name, found) for name, found in others.items()]}
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _about(result: ProgramResult) -> str:

@@ -10,7 +10,7 @@ from memsim.gate.baseline import Allowed
 from memsim.gate.figures import AccessFigures, KernelFigures, MeasuredKernel
 from memsim.gate.regressions import regressions
 from memsim.gpu.occupancy import Occupancy
-from memsim.report.check import annotations
+from memsim.report.check import github_annotations
 
 LOAD = AccessFigures("k.cu", 4, "x = a[i];", "load", "global", "a", 100, 400, 0, 0, 12800, 0.7)
 STORE = AccessFigures("k.cu", 5, "b[i] = x;", "store", "global", "b", 100, 400, 0, 0, 12800, 0.0)
@@ -67,7 +67,7 @@ def test_annotations_are_escaped_as_github_asks(tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "k.cu").touch()
     (one,) = worse(sectors_per_request=8.0, accesses=(replace(LOAD, sectors=800), STORE, SHARED)).values()
-    (line,) = annotations([replace(one, file="a,b/k.cu", kernel="n::k")], tmp_path)
+    (line,) = github_annotations([replace(one, file="a,b/k.cu", kernel="n::k")], tmp_path)
     head, _, text = line.removeprefix("::error ").partition("::")
     assert head == "file=a%2Cb/k.cu,line=4,title=n%3A%3Ak on a100 uses the memory worse"
     assert "%25, allowed" in text and "% " not in text and text.endswith("Scattered lanes: pack, them")

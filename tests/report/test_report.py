@@ -64,6 +64,7 @@ def test_the_json_contract(result):
         "launch_cycles": "number",
         "kernel_time_ms": sample,
         "kernel_time_interval_ms": interval,
+        "prediction_interval_ms": interval,
         "kernel_time_is_least": "number",
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
@@ -90,7 +91,15 @@ def test_the_json_contract(result):
         "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation", "profiler"}
+    assert set(found) - set(expected) == {
+        "trace",
+        "versions",
+        "findings",
+        "until",
+        "translation",
+        "components",
+        "profiler",
+    }
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 
