@@ -47,7 +47,7 @@ def compare(
     memsim compare result.h5 --ncu report.ncu-rep --kernel spmv --launch 2
     """
     from memsim.api import compare as side_by_side
-    from memsim.interactive import Result
+    from memsim.interactive_result import Result
     from memsim.report import compare as report
 
     if ncu is not None:
