@@ -39,7 +39,8 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.presets import load_gpu
-    from memsim.interactive import Result, Study, StudyResult, gpus
+    from memsim.interactive import Study, StudyResult, gpus
+    from memsim.interactive_result import Result
     from memsim.sources.describe.thread import Thread
     from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
@@ -55,7 +56,7 @@ __all__ = [
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
-    "Result": "memsim.interactive",
+    "Result": "memsim.interactive_result",
     "Study": "memsim.interactive",
     "StudyResult": "memsim.interactive",
     "Thread": "memsim.sources",
