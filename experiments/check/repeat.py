@@ -22,12 +22,12 @@ def main(times: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(PROGRAM, folder)
         run(folder, "check", "--update", PROGRAM.name, "--gpu", "a100", "--gpu", "rtx4090", seed=0)
-        told = set()
+        reported = set()
         for number in range(times):
             done = run(folder, "check", "-j", str(1 + number % 2), seed=number)
             alarms += done.returncode != 0
-            told.add(done.stdout)
-    print(f"{times} checks: {alarms} false alarms, {len(told)} different outputs")
+            reported.add(done.stdout)
+    print(f"{times} checks: {alarms} false alarms, {len(reported)} different outputs")
     return alarms
 
 

@@ -40,6 +40,7 @@ STUDIES: tuple[str, ...] = (
     "prediction_interval",
     "what_decides",
     "scale",
+    "prefetchers",
     "triton",
 )
 

@@ -48,7 +48,7 @@ class Profiled:
         error: of the sampled time against that, percent.
         best_share: the best possible time over the predicted one, percent, the largest of all kernels.
         finding: top finding of the slowest kernel.
-        told: memsim's last line, if it printed no table.
+        message: memsim's last line, if it printed no table.
     """
 
     program: str
@@ -62,7 +62,7 @@ class Profiled:
     error: str = ""
     best_share: str = ""
     finding: str = ""
-    told: str = ""
+    message: str = ""
 
 
 def command(one: Program, checkouts: Path, out: Path) -> tuple[list[str], Path]:
@@ -91,10 +91,10 @@ def profiled(one: Program, checkouts: Path, python: Path | None, limit: float, f
             )
         except subprocess.TimeoutExpired as late:
             last = (late.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-            return Profiled(name, f"{limit:.0f}", f"{_cpu_seconds() - used:.1f}", told=f"time: {''.join(last)}")
+            return Profiled(name, f"{limit:.0f}", f"{_cpu_seconds() - used:.1f}", message=f"time: {''.join(last)}")
         seconds = f"{time.monotonic() - begin:.1f}", f"{_cpu_seconds() - used:.1f}"
         if done.returncode:
-            return Profiled(name, *seconds, told=(done.stderr.strip().splitlines() or [""])[-1][:300])
+            return Profiled(name, *seconds, message=(done.stderr.strip().splitlines() or [""])[-1][:300])
         print(done.stdout)
         return _row(name, seconds, Path(folder), full)
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.block_estimate import around, block_estimate, is_sampled
 from memsim.analysis.l2_rates import slice_cycles
 from memsim.analysis.statistics import Interval, Sample, t_factor
 from memsim.hierarchy.block_times import EIGHTHS
@@ -74,6 +75,8 @@ class LaunchPart:
 def launch_time(trials: Trials) -> LaunchTime:
     """The time of the launch that a replay is all or a part of."""
     part = LaunchPart.of(trials)
+    if is_sampled(trials):
+        return _by_groups(trials)
     cycles = trials.cycles.astype(float)
     if part.launched == part.replayed:
         sample = Sample(cycles)
@@ -81,6 +84,14 @@ def launch_time(trials: Trials) -> LaunchTime:
     if not trials.full_until.all():
         return _by_waves(cycles, part, _l2_cycles(trials, part))
     return _by_rate(trials, cycles, part)
+
+
+def _by_groups(trials: Trials) -> LaunchTime:
+    """Of a sample of all blocks; the interval holds what sampling and the order of warps change."""
+    found = block_estimate(trials)
+    sample = Sample(found.cycles)
+    spread = sample.spread() or Interval(sample.mean, sample.mean)
+    return LaunchTime(sample, around(spread, found.half_width))
 
 
 def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> LaunchTime:

@@ -39,6 +39,8 @@ class LaunchGroup:
         first: of the first launch.
         others: of launches drawn from the others; None where there is one launch.
         places: of the launches in the program, from 0; empty in what is read from a file.
+        rest: milliseconds of all launches after the first together, one value per trial, where each was replayed; None:
+            they are as many times the drawn one.
     """
 
     kernel: str
@@ -46,6 +48,7 @@ class LaunchGroup:
     first: RunResult
     others: RunResult | None
     places: tuple[int, ...] = ()
+    rest: np.ndarray | None = None
 
     @property
     def typical(self) -> RunResult:
@@ -58,7 +61,8 @@ class LaunchGroup:
         first = self.first.kernel_time.values
         if self.others is None:
             return Sample(first)
-        return Sample(first + (self.launches - 1) * self.others.kernel_time.values)
+        drawn = (self.launches - 1) * self.others.kernel_time.values
+        return Sample(first + (drawn if self.rest is None else self.rest))
 
     @property
     def best_possible(self) -> float:
@@ -107,6 +111,7 @@ class ProgramResult:
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
                 tuple(one.places),
+                np.sum([RunResult(of).kernel_time.values for of in one.each], axis=0) if one.each else None,
             )
             for one in groups
             if one.first is not None
@@ -152,7 +157,8 @@ class ProgramResult:
 
     @staticmethod
     def _stated(group: LaunchGroup) -> dict[str, Any]:
-        return {"kernel": group.kernel, "launches": group.launches, "several": group.others is not None}
+        rest = None if group.rest is None else group.rest.tolist()
+        return {"kernel": group.kernel, "launches": group.launches, "several": group.others is not None, "rest": rest}
 
     @classmethod
     def load(cls, path: str | Path, convention: str = Convention.model) -> ProgramResult:
@@ -172,7 +178,12 @@ class ProgramResult:
                 for trials in of:
                     trials.sources = sources
                 results = [RunResult(trials, convention) for trials in of]
-                groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1]))
+                rest = None if one.get("rest") is None else np.array(one["rest"], float)
+                if rest is not None and rest.shape != results[0].trials.trial.shape:
+                    raise InputError(
+                        path, f"about.groups[{number}].rest", "has another number of trials; it is damaged"
+                    )
+                groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1], (), rest))
         return cls(groups, about)
 
 
@@ -194,6 +205,11 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
         right = isinstance(one, dict) and all(isinstance(one.get(name), kind) for name, kind in fields.items())
         if not right or one["launches"] < 1 + one["several"]:
             raise InputError(path, f"about.groups[{number}]", "holds impossible values; the file is damaged")
+        rest = one.get("rest")
+        if rest is not None and not (
+            isinstance(rest, list) and all(type(ms) is float and 0 <= ms < 1e18 for ms in rest)
+        ):
+            raise InputError(path, f"about.groups[{number}].rest", "holds impossible times; the file is damaged")
     if not isinstance(about.get("findings"), list):
         raise InputError(path, "about.findings", "is not a list; the file is damaged")
     about.setdefault("activities", [])  # a file of version 1.0 has none

@@ -9,17 +9,20 @@ from typing import Any, Self
 
 import numpy as np
 
+from memsim.analysis.block_estimate import is_sampled
 from memsim.analysis.choices import Convention, Grouping
 from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.model_error import family_of, model_error
+from memsim.analysis.sampling import Sampling, sampled_ratio, sampling
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
-from memsim.hierarchy.counters import CountUnit, Level, TranslationEvent
+from memsim.gpu.components import COMPONENTS, counts_of
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
@@ -244,6 +247,19 @@ class RunResult:
         return {event.name: float(mean[event]) for event in TranslationEvent}
 
     @cached_property
+    def components(self) -> dict[str, dict[str, float]]:
+        """Of every component that the GPU has, by section: mean counters of a trial, and figures of merit."""
+        gpu, mean = self.trials.about["gpu"], self.trials.components.mean(axis=0)
+        reads = self.trials.counters[:, :, Level.l2, [Event.read_miss, Event.read_sector_miss], CountUnit.sectors]
+        missed = float(reads.sum()) / len(self.trials.trial)
+        return {
+            one.section: {name: float(value) for name, value in counts_of(one, mean).items()}
+            | {ratio.name: ratio.value(counts_of(one, mean), missed) for ratio in one.ratios}
+            for one in COMPONENTS
+            if one.is_on(gpu)
+        }
+
+    @cached_property
     def performance(self) -> dict[str, float]:
         """How fast the trials ran: transactions per trial, a second (and worker), and SimPy's share of the time."""
         trials, wall = self.trials, float(self.trials.wall_seconds.sum())
@@ -253,8 +269,15 @@ class RunResult:
             "simpy_share": 1 - float(trials.compiled_seconds.sum()) / wall if wall else float("nan"),
         }
 
+    @cached_property
+    def sampling(self) -> Sampling | None:
+        """The intervals due to sampling of blocks; None where no blocks were sampled."""
+        return sampling(self.trials, self.convention, self.ns_per_cycle) if is_sampled(self.trials) else None
+
     def _ratio(self, level: Level, access: AccessKind) -> Ratio:
         capability = self.trials.about["gpu"]["compute_capability"]
+        if is_sampled(self.trials):
+            return Ratio(sampled_ratio(self.trials, level, access, self.convention), self.convention)
         total = of_caches_in_use(self.trials).sum(axis=1)
         return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
 

@@ -56,7 +56,7 @@ def check(
     Args:
         baseline: the file.
         jobs: processes; None: all cores.
-        progress: told what is run.
+        progress: called with what is run.
 
     Raises:
         InputError: a bad file, or a program that fails.
@@ -77,7 +77,7 @@ def check(
         for note in _other_compiler(program):
             outcome.notes.append(note)
         for gpu in program.gpus:
-            (progress or (lambda told: None))(f"{program.files[0]} on {gpu}")
+            (progress or (lambda what: None))(f"{program.files[0]} on {gpu}")
             _compare(read, program, measure(program, gpu, path.parent, jobs), gpu, outcome)
     return outcome
 
@@ -117,7 +117,7 @@ def _updated(
     allowed = {(one.kernel, one.gpu): one.allowed for one in program.kernels}
     kernels = []
     for gpu in program.gpus:
-        (progress or (lambda told: None))(f"{program.files[0]} on {gpu}")
+        (progress or (lambda what: None))(f"{program.files[0]} on {gpu}")
         for one in measure(program, gpu, folder, jobs):
             kernels.append(baseline_kernel(one.figures, allowed.get((one.figures.kernel, one.figures.gpu), {})))
     return program.model_copy(update={"kernels": kernels, "compiler": _compiler(program)})

@@ -73,6 +73,7 @@ def capture(
     stop: bool | None = None,
     stand_ins: bool = False,
     keep: str | Path | None = None,
+    cached: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
     """Run a program without a GPU, and record the memory trace of a kernel; see docs/how_to/capture.md.
@@ -101,6 +102,8 @@ def capture(
             ``program`` of the result names the trace of each.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
+        cached: for CUDA C++ files: take the same capture from memsim's cache if it was made before, and keep a new one.
+            The program is not run then.
         progress: called with the blocks done, and all.
 
     Raises:
@@ -137,7 +140,7 @@ def capture(
             fast_math,
         )
         kept = Path(keep) if keep is not None else None
-        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress)
+        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress, cached=cached)
     given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     for option, value in given.items():
         if value:

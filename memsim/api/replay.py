@@ -37,6 +37,7 @@ def simulate(
     resume: bool = False,
     force: bool = False,
     engine: str = "compiled",
+    sample: bool = False,
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -64,6 +65,9 @@ def simulate(
         force: write over `out`.
         engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which
             counts the same bit by bit, slowly; for small traces, and not with `warm`.
+        sample: experimental: of a launch of many blocks, replay some groups of blocks in time and walk the others
+            through the tags of the caches (docs/how_to/sample_blocks.md). ``result.sampling`` has the intervals due to
+            that.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
@@ -104,6 +108,7 @@ def simulate(
         resume=resume,
         force=force,
         engine=engine,
+        sample=sample,
     )
     return Result(done, convention)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler, wheel_includes
+from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
 from memsim.capture.nvcc import architecture_of
@@ -168,7 +169,7 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
         log.run(command.link(objects, place / name, _is_linkable(place), read), command.sources.files[0])
         for one in (*objects, place / "rdc"):
             one.unlink(missing_ok=True)
-        (place / MADE_OF).write_text(json.dumps({path: _state(path) for path in read}))
+        (place / MADE_OF).write_text(json.dumps({path: file_state(path) for path in read}))
         for one in depends:
             one.unlink(missing_ok=True)
         made = folder.with_name(f"{folder.name}.{os.getpid()}")
@@ -250,10 +251,10 @@ class _Log:
             shutil.copy2(self.place / LOG, self.keep)
         if _NEEDS_LINKING in output and "-rdc=false" in command:
             raise _NeedsLinking
-        raise _failure(output, file)
+        raise first_error(output, file)
 
 
-def _failure(output: str, file: Path) -> InputError:
+def first_error(output: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
     if found := _ERROR.search(output):
         where = f"{found[1]}:{found[2] or found[3]}"
@@ -287,36 +288,13 @@ def _dependencies(file: Path) -> Iterator[str]:
             yield os.path.normpath(re.sub(r"\\(.)", r"\1", name))
 
 
-def _state(path: str) -> list[int | str] | None:
-    """Size, time and digest of a file; None: it is not there."""
-    try:
-        status = os.stat(path)
-        return [status.st_size, status.st_mtime_ns, hashlib.sha256(Path(path).read_bytes()).hexdigest()]
-    except OSError:
-        return None
-
-
 def _is_current(folder: Path) -> bool:
     """Whether a cached program is there, and all that it was made of is as it was."""
     try:
         made_of: dict[str, list[int | str]] = json.loads((folder / MADE_OF).read_text())
     except (OSError, ValueError):
         return False
-    return all(_is_same(path, state) for path, state in made_of.items())
-
-
-def _is_same(path: str, before: list[int | str] | None) -> bool:
-    """Whether a file is as it was: of the same size and time, or else of the same content."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return before is None
-    if before is None:
-        return False
-    if before[:2] == [status.st_size, status.st_mtime_ns]:
-        return True
-    now = _state(path)
-    return now is not None and now[2] == before[2]
+    return all(is_unchanged(path, state) for path, state in made_of.items())
 
 
 def _forget_unused(programs: Path) -> None:

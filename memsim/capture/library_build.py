@@ -22,6 +22,7 @@ from pathlib import Path
 NATIVE = Path(__file__).parent / "native"
 BUILT = Path(__file__).parent / "built"  # what an installation has built, in a folder named after the digest
 HOST_MEMORY = "libmemsim_host_memory.so"
+HOST_INPUTS = "libmemsim_host_inputs.so"
 # Programs in native/tools, and the names that they are found by: a package asks a program's name what it is.
 _TOOLS = {"ptxas": ("memsim-ptxas", "memsim-ptxas-blackwell")}
 _COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall")
@@ -141,6 +142,7 @@ def _core_units() -> list[LibrarySource]:
         *_folder_units("runtime", NATIVE / "runtime", "-O0"),
         *(LibrarySource(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
         LibrarySource("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
+        LibrarySource("host_inputs", (NATIVE / "host_inputs.cpp",), options=("-fno-builtin",)),
     ]
 
 
@@ -209,6 +211,7 @@ class LibraryBuilder:
             parts = _named(units, "runtime", f"version{major}")
             libraries.append(Library(f"libcudart.so.{major}", parts, link, "cuda*; __cuda*"))
         libraries.append(Library(HOST_MEMORY, _named(units, "host_memory")))
+        libraries.append(Library(HOST_INPUTS, _named(units, "host_inputs")))
         _write_tables(self.folder)
         self._build(units, libraries)
         self._build_tools()

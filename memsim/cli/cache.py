@@ -14,6 +14,7 @@ from memsim.support.errors import InputError
 
 MEANINGS = {
     "trials": "trials that were replayed, and replays of repaired kernels",
+    "captures": "captures of CUDA C++ files, and what they depend on",
     "loops": "compiled loops",
     "programs": "compiled CUDA programs",
     "libraries": "memsim's own CUDA libraries",
@@ -22,8 +23,9 @@ MEANINGS = {
 cache = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Show or clear what memsim keeps: compiled loops and programs, and trials that were replayed.\n\n"
-    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials (512); 0 keeps none.\n\n\b\n"
+    help="Show or clear what memsim keeps: compiled loops and programs, captures, and trials.\n\n"
+    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials and the captures (512 each); "
+    "0 keeps none.\n\n\b\n"
     "  memsim cache list\n  memsim cache size\n  memsim cache clear trials",
 )
 

@@ -115,6 +115,9 @@ def capture(
     keep: Annotated[
         Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
     ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Run the program even if the same capture was made before.")
+    ] = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,
@@ -187,6 +190,7 @@ def capture(
                 snapshot_only=snapshot_only,
                 to_end=to_end,
                 keep=keep,
+                cached=not no_cache,
                 progress=advance,
             )
     for note in captured.notes:

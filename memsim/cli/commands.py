@@ -23,6 +23,8 @@ from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
+from memsim.cli.judge import judge
+from memsim.cli.mcp import mcp
 from memsim.cli.nvcc import nvcc
 from memsim.cli.profile import ProfilesProgram, profile
 from memsim.cli.report import report
@@ -98,6 +100,8 @@ app.command(cls=ProfilesProgram)(profile)
 app.command(cls=RunsProgram)(capture)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(nvcc)
 app.command(cls=WithArguments)(check)
+app.command()(judge)
+app.command()(mcp)
 app.command(cls=WithArguments)(explore)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")

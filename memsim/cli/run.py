@@ -81,6 +81,10 @@ def run(
     whole: Annotated[
         bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
     ] = False,
+    sample: Annotated[
+        bool,
+        typer.Option("--sample", help="Experimental: replay groups of a large launch's blocks, not all of them."),
+    ] = False,
     engine: Annotated[
         Engine, typer.Option("--engine", help="reference: the readable SimPy model; the same results, slowly.")
     ] = Engine.compiled,
@@ -114,6 +118,7 @@ def run(
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64
     memsim run spmv.h5 --gpu h100 --until 0.002 -j 0
     memsim run whole.h5 --whole
+    memsim run large.h5 --whole --sample
     memsim run traces/ --warm
     memsim run small.h5 --engine reference --trials 2
     memsim run spmv.h5 --set l2.size_bytes=37748736
@@ -131,7 +136,7 @@ def run(
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
         precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
-        settings=parse_settings(setting or []), engine=engine,
+        settings=parse_settings(setting or []), engine=engine, sample=sample,
     )  # fmt: skip
     if path.is_dir():
         from memsim.cli.run_folder import Outputs, run_folder

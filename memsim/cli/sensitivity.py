@@ -94,10 +94,10 @@ def sensitivity(
 def _of_study(path: Path, convention: str, out: Path | None) -> CommandOutput:
     """What is printed of a study: every case, the figure of the first."""
     from memsim.report import sensitivity as report
+    from memsim.studies import StudyTrials
     from memsim.studies.sobol import of_study
-    from memsim.studies.store import load
 
-    study = load(path, convention)
+    study = StudyTrials.load(path, convention)
     cases = {
         str(case): {output: of_study(study, output, number, path) for output in study.outputs}
         for number, case in enumerate(study.cases)

@@ -56,7 +56,7 @@ class AccessFigures:
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """One kernel on one GPU; kernels of several shapes are told apart by their grids.
+    """One kernel on one GPU; kernels of several shapes are distinguished by their grids.
 
     Attributes:
         kernel: its label in the program's profile.
@@ -87,6 +87,11 @@ class KernelFigures:
     shared_bytes: int
     code: str
     accesses: tuple[AccessFigures, ...]
+
+    @property
+    def time(self) -> float:
+        """Microseconds per launch."""
+        return self.time_us
 
 
 @dataclass(frozen=True)
@@ -193,7 +198,7 @@ def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures
     name = re.escape(re.sub(r"<.*", "", kernel).rpartition("::")[2].partition("(")[0].strip())
     pattern = re.compile(rf"(?:__global__[^;{{}}]*?|\bdef\s+)\b({name})\s*\(")
     for file in dict.fromkeys(one.file for one in accesses):
-        text = "\n".join((result.trials.sources.get(file) or ()))
+        text = "\n".join(result.trials.sources.get(file) or ())
         if at := pattern.search(text):
             return file, text.count("\n", 0, at.start(1)) + 1
     first = min(accesses, key=lambda one: one.line, default=None)

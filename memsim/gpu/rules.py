@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memsim.gpu.architecture import Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteTurns
+from memsim.gpu.prefetcher import PrefetcherKind
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -37,6 +38,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
+    yield from _prefetcher(gpu)
     yield from _translation(gpu.translation)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
     if not _power_of_two(gpu.stochastic.page_bytes):
@@ -172,6 +174,17 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
         yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
+
+
+def _prefetcher(gpu: GPU) -> Iterator[Problem]:
+    own = gpu.prefetcher
+    if own.kind is PrefetcherKind.none:
+        return
+    if not gpu.l2.enabled:
+        yield "prefetcher.kind", f"is {own.kind}; without an L2 give none"
+    if not _power_of_two(own.page_bytes) or own.page_bytes < gpu.l1.line_bytes:
+        right = f"a power of two from l1.line_bytes = {gpu.l1.line_bytes} on"
+        yield "prefetcher.page_bytes", f"is {own.page_bytes}; give {right}"
 
 
 def _translation(own: Translation) -> Iterator[Problem]:

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
+from memsim.gpu.components import COMPONENTS, counts_of
+from memsim.gpu.prefetcher import PREFETCHER
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
@@ -30,7 +32,7 @@ def broken_law(trials: Trial, gpu: _Config) -> str | None:
     Args:
         gpu: the configuration of the replay; laws that depend on a field it lacks are not asked for.
     """
-    return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), None)
+    return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), _of_components(trials, gpu))
 
 
 def _l1_row(trials: Trial, _gpu: _Config) -> bool:
@@ -98,7 +100,19 @@ def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
         events += [Event.write_miss, Event.write_sector_miss]
     fetched = trials.counters[..., Level.l2, events, CountUnit.sectors].sum(axis=(-2, -1))
     read = trials.counters[..., Level.dram, READS, CountUnit.sectors].sum(axis=(-2, -1))
+    read = read - counts_of(PREFETCHER, trials.components)["sectors"]
     return bool((fetched <= read).all() and (read <= fetched * (most // 32)).all())
+
+
+def _of_components(trials: Trial, gpu: _Config) -> str | None:
+    """What does not add up between the counters of a component."""
+    for one in COMPONENTS:
+        counts = counts_of(one, trials.components)
+        if not one.is_on(gpu) and any(values.any() for values in counts.values()):
+            return f"{one.section} counts, but the GPU has none"
+        if broken := next((law.broken for law in one.laws if not np.all(law.holds(counts))), None):
+            return broken
+    return None
 
 
 def _dram_events(trials: Trial, _gpu: _Config) -> bool:
@@ -124,12 +138,17 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
     asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
-    return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
+    return bool((trials.latency_count >= asked).all())  # in addition, atomics, and accesses of shared memory
 
 
 def _instructions(trials: Trial, _gpu: _Config) -> bool:
     of_instructions, of_transactions = trials.instruction_latency_count, trials.latency_count
     return bool((of_instructions <= of_transactions).all() and ((of_instructions > 0) == (of_transactions > 0)).all())
+
+
+def _groups(trials: Trial, _gpu: _Config) -> bool:
+    counted, of_groups = trials.counters.sum(axis=-4), trials.group_counters.sum(axis=-4)
+    return bool((of_groups <= counted).all() and (trials.group_cycles.sum(axis=-1) <= trials.cycles).all())
 
 
 _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
@@ -147,4 +166,5 @@ _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "latencies of main memory do not fit their histogram": _memory_sums,
     "fewer latencies than loads are counted": _waited,
     "latencies of instructions are not those of their transactions": _instructions,
+    "groups of blocks count more than the trial": _groups,
 }

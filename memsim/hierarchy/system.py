@@ -17,6 +17,7 @@ import simpy
 from memsim.gpu.choices import Inclusion
 from memsim.gpu.config import GPU
 from memsim.hierarchy import machine
+from memsim.hierarchy.block_sample import BlockSample
 from memsim.hierarchy.block_times import BlockTimes
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram.channels import advance_channels
@@ -27,6 +28,8 @@ from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import AddressLayout
+from memsim.hierarchy.not_compiled import check_compiled
+from memsim.hierarchy.sampled_replay import SampledReplay
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
@@ -61,6 +64,7 @@ class System:
         others: by source (see hierarchy.draws), the seeds of the trial whose draw replaces this one's.
         spare: a machine to use again, if it fits; changes nothing but speed.
         name: of the trace, where something is wrong with it.
+        sample: the blocks that are replayed in time; None: all.
     """
 
     def __init__(
@@ -75,7 +79,9 @@ class System:
         others: Mapping[str, np.random.SeedSequence] | None = None,
         spare: Spare | None = None,
         name: object = "the trace",
+        sample: BlockSample | None = None,
     ) -> None:
+        check_compiled(gpu)
         self.transactions, self.gpu, self.name = transactions, gpu, name
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
         self.quantum = longest_quantum(gpu) if quantum is None else quantum
@@ -86,6 +92,7 @@ class System:
         self.machine = again or machine.build(transactions, gpu, drawn, self.resident, commands)
         self.where = drawn.where
         self.first, self.end, self.block = work_items(transactions, started, drawn.phases)
+        self._sampled = None if sample is None else SampledReplay(self, sample)
         self.now = 0
         self.seconds = dict.fromkeys(_LOOPS, 0.0)  # inside compiled loops
 
@@ -134,6 +141,7 @@ class System:
             full_until=np.array(self.blocks.full_until),
             dirty_sectors=state.dirty_sectors,
             blocks_done=self.blocks.done,
+            **({} if self._sampled is None else self._sampled.meter.measured),
         )
 
     @property
@@ -172,8 +180,8 @@ class System:
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
-        conductors = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
-        levels = [env.process(conductor) for conductor in conductors]
+        drivers = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
+        levels = [env.process(driver) for driver in drivers]
         try:
             env.run()
         except BaseException as error:
@@ -192,6 +200,9 @@ class System:
         requests, nodes = self._most_taken()
         crossing = self.gpu.l2.partitions > 1
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
+        sampled = self._sampled
+        if sampled:
+            sampled.begin(item, int(env.now))
         running = item
         spare = 0
         while True:
@@ -208,6 +219,8 @@ class System:
                 item = refill(machine.sms, self.first, self.end, item)
                 self.blocks.take(machine.sms.freed[:freed], item - before)
                 running += item - before - freed
+                if sampled:
+                    sampled.started(item, int(env.now))
             elif not under_way and not machine.under_way:
                 if earliest == NEVER:
                     raise InputError(self.name, "instructions/phase", _STUCK)

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from memsim.gpu.components import COUNTERS
+from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 
@@ -37,8 +39,15 @@ class Trial:
         translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
         full_until: i8, cycles until a slot for a block stays empty, see hierarchy.block_times; zero (or None) where
             that is not known.
+        components: i8 [components.COUNTERS], what components count (memsim.gpu.components); zeros (or None) where the
+            GPU has none of them.
         dirty_sectors: i8, that L2 holds dirty at the end; zero (or None) where that is not known.
         blocks_done: f8 [EIGHTHS + 1], blocks done at each eighth of that time.
+        group_cycles: i8 [GROUPS], of each group of a sample of blocks, what hierarchy.block_sample measured;
+            zeros (or None) where all blocks were replayed.
+        group_weight: f8 [GROUPS], transactions of blocks that were not replayed for which the group stands.
+        group_traffic: f8 [GROUPS], sectors per transaction that reach DRAM right before the group, as walked.
+        group_counters: i8 [GROUPS, levels, events, units], the same.
     """
 
     counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(CountUnit))
@@ -55,9 +64,14 @@ class Trial:
     wall_seconds: np.ndarray = _counted(dtype="<f8")
     compiled_seconds: np.ndarray = _counted(dtype="<f8")
     translation: np.ndarray = _counted(OPS, len(TranslationEvent), default=None)
+    components: np.ndarray = _counted(len(COUNTERS), default=None)
     full_until: np.ndarray = _counted(default=None)
     dirty_sectors: np.ndarray = _counted(default=None)
     blocks_done: np.ndarray = _counted(EIGHTHS + 1, dtype="<f8", default=None)
+    group_cycles: np.ndarray = _counted(GROUPS, default=None)
+    group_weight: np.ndarray = _counted(GROUPS, dtype="<f8", default=None)
+    group_traffic: np.ndarray = _counted(GROUPS, dtype="<f8", default=None)
+    group_counters: np.ndarray = _counted(GROUPS, len(Level), len(Event), len(CountUnit), default=None)
 
     def __post_init__(self) -> None:
         """Raises ValueError for an array of another shape, or whose values do not fit its dtype."""

@@ -9,7 +9,7 @@ from memsim.host.program import Direction, HostProgram, KernelWork, Stream
 from memsim.host.system import simulate
 from memsim.host.timeline import Timeline
 
-MOST_ACTIVITIES = 600  # of a timeline, the first ones: more cannot be told apart in a picture
+MOST_ACTIVITIES = 600  # of a timeline, the first ones: more cannot be distinguished in a picture
 _LEGACY = 1  # number of the default stream
 # Where a preset does not state them; memsim's CUDA runtime assumes the same (memsim/capture/properties.py).
 _ASSUMED: dict[str, float] = {

@@ -164,7 +164,7 @@ def _identity(about: Mapping[str, Any]) -> dict[str, Any]:
         "warm": about.get("warm", False),
         "versions": {"memsim": about["versions"].get("memsim")},
     }
-    return found | {name: about[name] for name in ("launches_before",) if name in about}
+    return found | {name: about[name] for name in ("launches_before", "sample") if name in about}
 
 
 def _check_same(out: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

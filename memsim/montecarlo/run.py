@@ -17,9 +17,11 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.choices import Engine
+from memsim.montecarlo.chosen_blocks import choose_blocks, tell_sample
 from memsim.montecarlo.keep import KeptTrials, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
@@ -62,6 +64,7 @@ def run(
     force: bool = False,
     sources: Sequence[Mapping[str, int]] = (),
     engine: str = Engine.compiled,
+    sample: bool = False,
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
@@ -84,36 +87,44 @@ def run(
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
         engine: what replays the trace (montecarlo.choices.Engine).
+        sample: replay groups of blocks in time, and walk the others through the caches' tags
+            (montecarlo.chosen_blocks).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
-    replays_on = _checked(engine, warm)
+    replays_on = _checked(engine, warm, sample)
+    if replays_on is Engine.compiled:
+        check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
+        blocks = choose_blocks(trace, execution) if sample else None
+        if blocks is not None:
+            tell_sample(about, blocks)
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
             # The reference model is there to be run: it takes no trials of the compiled engine.
             cacheable = not sources and replays_on is Engine.compiled
             cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
-            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on)
+            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
             replay = _Replay(trace, job, jobs, at_least if enough else 0)
             take = _Taken(kept, cached, texts, at_least, enough, progress)
             take.all(replay, trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            if cached.demand is None:
+            if blocks is None and cached.demand is None:
                 replay.prepare()
                 with phase("profiling accesses", "rows", trace.n_instructions):
                     cached.keep_demand(demand(trace, execution))
-            assert cached.demand is not None
-            tell_demand(about, ops, cached.demand)
+            if blocks is None:
+                assert cached.demand is not None
+                tell_demand(about, ops, cached.demand)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
@@ -250,12 +261,14 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
         raise InputError("run", "trials", f"are {trials:,}; give at most {MOST_TRIALS:,}")
 
 
-def _checked(engine: str, warm: bool) -> Engine:
+def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     """The engine of a name, if it can replay what is asked for."""
     if engine not in list(Engine):
         raise InputError("run", "engine", f"is {engine!r}; must be {' or '.join(Engine)}")
     if engine == Engine.reference and warm:
         raise InputError("run", "engine", "reference cannot replay a trace with warm caches; leave warm out")
+    if sample and (warm or engine == Engine.reference):
+        raise InputError("run", "sample", "is for the compiled engine and caches that begin empty; leave one out")
     return Engine(engine)
 
 

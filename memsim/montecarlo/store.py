@@ -22,6 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
 from memsim.profile.op_profile import OCTAVES, OpProfile
@@ -35,11 +36,13 @@ from memsim.trace.schema import INSTRUCTION_CLASSES
 SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
-# 1.5: sources; 1.6: about.executed.masked
-VERSION = (1, 6)
+# 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
+VERSION = (1, 7)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
-_SINCE = {"translation": "translation"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
+_SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
+    ("full_until", "dirty_sectors", "blocks_done"), "launch"
+)
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
@@ -85,8 +88,14 @@ def write(group: h5py.Group, trials: Trials) -> None:
     """Write `trials` into a file, or into a group of one."""
     for name in _TEXTS:
         write_text(group, name, getattr(trials, name))
-    for name in Trials.columns(len(trials.ops)):
+    for name in _columns(trials.about, len(trials.ops)):
         group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
+
+
+def _columns(about: dict[str, Any], n_ops: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+    """The arrays that a file has: those of groups only where blocks were sampled."""
+    sampled = about.get("sample") is not None
+    return {name: column for name, column in Trials.columns(n_ops).items() if sampled or not name.startswith("group_")}
 
 
 def load(path: str | Path) -> Trials:
@@ -117,7 +126,7 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
-    for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
+    for name, (dtype, shape) in _columns(texts["about"], len(texts["ops"])).items():
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
         rows = len(stored["counters"]) if stored else None
@@ -153,6 +162,8 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
         _check_pipes(path, about["executed"].get("pipe_cycles", {}))
     if about.get("until") is not None:
         _check_fields(path, "about.until", about["until"], _UNTIL_FIELDS)
+    if about.get("sample") is not None:
+        _check_sample(path, about)
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
@@ -172,6 +183,18 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
             raise InputError(path, f"ops[{number}].array", f"is {op['array']}; there are {len(arrays)} arrays")
         if "profile" in op:
             _check_profile(path, f"ops[{number}].profile", op["profile"])
+
+
+def _check_sample(path: str | Path, about: dict[str, Any]) -> None:
+    """Groups of blocks follow each other, and are as many blocks as were replayed."""
+    _check_fields(path, "about.sample", about["sample"], {"groups": list, "traced": int})
+    groups = about["sample"]["groups"]
+    fits = 1 < len(groups) <= GROUPS and all(isinstance(one, list) and len(one) == 3 for one in groups)
+    bounds = [bound for one in groups for bound in one] if fits else []
+    rises = all(isinstance(bound, int) for bound in bounds) and bounds == sorted(bounds)
+    blocks = sum(end - first for first, _, end in groups) if fits and rises else 0
+    if not blocks or bounds[0] < 0 or bounds[-1] > about["sample"]["traced"] or blocks != about["trace"]["blocks"]:
+        raise InputError(path, "about.sample.groups", "are no groups of the launch's blocks; the file is damaged")
 
 
 def _check_pipes(path: str | Path, cycles: Any) -> None:

@@ -25,7 +25,7 @@ _DEMAND = -1  # number of the row that holds what a trace asks of the GPU
 def key_of(about: Mapping[str, Any]) -> str:
     """Names all that a trial depends on but its number and the program's version, from the `about` of its Trials."""
     said = [about["trace"]["digest"], about["gpu"], about["seed"], about.get("warm"), about["versions"]["memsim"]]
-    said += [about["launches_before"]] if "launches_before" in about else []
+    said += [about[name] for name in ("launches_before", "sample") if name in about]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

@@ -20,7 +20,9 @@ class Trials(Trial):
         trial: i8 [t], number of each trial, ascending (its random draws depend on the seed and this alone).
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
             kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
-            at once, 0 if not known), executed (dict: registers, shared_bytes; of the traced warps, warps,
+            at once, 0 if not known), sample (of a sample of a whole launch's blocks: its groups as [first, first
+            measured, end], traced: all blocks; trace.blocks then are those replayed in time, and executed and profiles
+            are missing), executed (dict: registers, shared_bytes; of the traced warps, warps,
             gap_instructions, barriers, one a warp, masked, accesses of no lane; missing in files before 1.2), created
             (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.hierarchy.block_sample import BlockSample
 from memsim.hierarchy.draws import DRAM_GROUPING
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import AddressLayout
@@ -30,6 +31,7 @@ class TrialJob:
     quantum: int | None = None
     sources: tuple[Mapping[str, int], ...] = ()  # of each trial, see run_trial
     engine: Engine = Engine.compiled
+    sample: BlockSample | None = None
 
 
 def run_trial(job: TrialJob, trial: int) -> tuple[int, Trial]:
@@ -44,7 +46,9 @@ def run_trial(job: TrialJob, trial: int) -> tuple[int, Trial]:
         rng = np.random.default_rng(grouping)
         return trial, reference_trial(execution.transactions, execution, execution.layout, replay, rng)
     own, others = _seeds(job, trial), {source: _seeds(job, other) for source, other in redrawn.items()}
-    return trial, replayed(execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others)
+    return trial, replayed(
+        execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others, job.sample
+    )
 
 
 def _seeds(job: TrialJob, trial: int) -> np.random.SeedSequence:
@@ -59,12 +63,14 @@ def replayed(
     warm: bool = False,
     quantum: int | None = None,
     others: Mapping[str, np.random.SeedSequence] | None = None,
+    sample: BlockSample | None = None,
 ) -> Trial:
     """One trial of transactions that may lie elsewhere than the execution's own.
 
     Args:
         draws: seeds of the trial.
         others: by source (see hierarchy.draws), those of the trial whose draw replaces this one's.
+        sample: the blocks that are replayed in time; None: all.
     """
     replay, grouping = draws.spawn(2)
     spawned = {source: seeds.spawn(2) for source, seeds in (others or {}).items()}
@@ -73,7 +79,7 @@ def replayed(
     replays = {source: replay for source, (replay, _) in spawned.items()}
     system = System(
         transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=spare,
-        name=execution.trace,
+        name=execution.trace, sample=sample,
     )  # fmt: skip
     done = system.run(warm, np.random.default_rng(grouping))
     spare.put(system.machine, transactions, system.where)

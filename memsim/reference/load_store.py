@@ -112,7 +112,7 @@ class LoadStoreUnit:
         self.issued(access, self.free)
 
     def issued(self, access: OutstandingAccess, time: int) -> None:
-        """All transactions have been looked up; the warp goes on at `time`."""
+        """All transactions have been looked up; the warp continues at `time`."""
         self.model.statistics.transactions += access.stop - access.first
         access.issued = True
         if not access.outstanding:

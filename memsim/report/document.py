@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from memsim.analysis.choices import Convention
@@ -35,10 +36,12 @@ def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> d
             "counters": result.counters,
             "profiler": profiler_document(result) if result.convention is Convention.profiler else None,
             "translation": result.translation,
+            "components": result.components,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,
             "whole": result.whole,
+            "sampling": None if result.sampling is None else asdict(result.sampling),
             "launch_cycles": result.launch_cycles,
             "kernel_time_ms": mean_and_interval(result.kernel_time),
             "kernel_time_interval_ms": result.kernel_time_interval,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
+from memsim.gpu.components import COMPONENTS
 from memsim.report.document import document
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 
@@ -189,7 +190,13 @@ def counter_table(result: RunResult) -> PrintedTable:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
     headers, rows = counter_rows(result)
     right = [False, False] + [True] * (len(headers) - 2)
-    return PrintedTable(headers, rows, right, "counts of a trial (mean)", "\n".join(_translation_lines(result)))
+    return PrintedTable(
+        headers,
+        rows,
+        right,
+        "counts of a trial (mean)",
+        "\n".join([*_translation_lines(result), *_component_lines(result)]),
+    )
 
 
 def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
@@ -216,6 +223,16 @@ def _translation_lines(result: RunResult) -> list[str]:
     ]
 
 
+def _component_lines(result: RunResult) -> Iterator[str]:
+    """The figures of merit of the components that the GPU has."""
+    for one in COMPONENTS:
+        if one.section in result.components:
+            found, kind = result.components[one.section], result.trials.about["gpu"][one.section][one.chooser]
+            ratios = ", ".join(f"{ratio.name} {number(100 * found[ratio.name], 1)} %" for ratio in one.ratios)
+            counts = ", ".join(f"{counter.name} {number(found[counter.name])}" for counter in one.counters)
+            yield f"{one.section} ({kind}): {ratios}\n{one.section} counts: {counts}"
+
+
 def time_lines(result: RunResult) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
     memory = with_interval(result.memory_latency)
@@ -224,6 +241,7 @@ def time_lines(result: RunResult) -> str:
         f"predicted kernel time {'at least ' if result.is_least_time else ''}"
         f"{milliseconds(result.kernel_time)}{_one_launch(result)}",
         _prediction(result),
+        _sampling(result),
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
@@ -260,11 +278,24 @@ def _one_launch(result: RunResult) -> str:
     return "" if its is None or result.whole else f", of one launch {between(its.low, its.high)}"
 
 
+def _sampling(result: RunResult) -> str:
+    """What sampling of blocks leaves unsure, apart from the order of warps."""
+    found = result.sampling
+    if found is None:
+        return ""
+    share = found.time_ms / result.kernel_time.mean
+    ratios = (f"{_title(name)} ± {100 * half:.2f} points" for name, half in found.ratios.items() if half == half)
+    parts = ", ".join([f"time ± {share:.1%}", *ratios])
+    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {parts}"
+
+
 def _replayed(result: RunResult) -> str:
     """What was replayed, the whole launch or a snapshot, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
         what = f"the whole launch, {trace['blocks']:,} blocks"
+    elif result.sampling is not None:
+        what = f"a sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     else:
         what = f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     return f"{what}, {_begun(result)}"

@@ -53,8 +53,8 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise ValueError
-        told = json.loads(file.read_text("utf-8"))
-        names, places = told["traces"], told["launches"]
+        listed = json.loads(file.read_text("utf-8"))
+        names, places = listed["traces"], listed["launches"]
         if not all(type(place) is int and 0 <= place < len(names) for place in places):
             raise ValueError
         found = [by_name[names[place]] for place in places]
@@ -76,7 +76,7 @@ def all_activities(folder: Path) -> list[tuple[str, int, int]]:
     if not file.is_file():
         return []
     try:
-        told = json.loads(file.read_text("utf-8")).get("activities", [])
-        return [(str(kind), int(stream), int(value)) for kind, stream, value in told]
+        listed = json.loads(file.read_text("utf-8")).get("activities", [])
+        return [(str(kind), int(stream), int(value)) for kind, stream, value in listed]
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise InputError(file, "activities", "are damaged; capture the program anew") from error

@@ -20,7 +20,7 @@ from memsim.studies.keep import KeptPoints, keeping
 from memsim.studies.node import Answer, replay
 from memsim.studies.prepare import jobs_of, traces_of
 from memsim.studies.result import StudyTrials
-from memsim.studies.study import DesignStudy
+from memsim.studies.study import StudyDesign
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
@@ -62,7 +62,7 @@ Tell = Callable[[State], None]
 
 
 def run(
-    study: DesignStudy,
+    study: StudyDesign,
     out: str | Path | None = None,
     *,
     jobs: int = 1,
@@ -113,7 +113,7 @@ def run(
     return found
 
 
-def _inputs(study: DesignStudy) -> list[str | Path]:
+def _inputs(study: StudyDesign) -> list[str | Path]:
     sources = [study.where] if isinstance(study.where, str | Path) else []
     traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
     return [*sources, *traces]
@@ -237,7 +237,7 @@ def _point_of(job: StudyJob) -> int:
     return job.runs[0].point if job.runs else 0
 
 
-def _result(study: DesignStudy, todo: list[StudyJob], state: State, seconds: float, complete: bool) -> StudyTrials:
+def _result(study: StudyDesign, todo: list[StudyJob], state: State, seconds: float, complete: bool) -> StudyTrials:
     trials = {(run.point, run.case): found for job in todo if (found := job.trials) for run in job.runs}
     about: dict[str, Any] = {
         "study": study.written.model_dump(mode="json"),

@@ -16,6 +16,7 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
+from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
 from memsim.studies.outputs import outputs_of
@@ -176,7 +177,10 @@ def uncertain(
 
 def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
     translated = "translation.enabled" in provenance and provenance["translation.enabled"].value
-    unread = _ELSEWHERE if translated else (*_ELSEWHERE, "translation.")
+    kinds = {one.section: {one.chooser: provenance[name].value} for one in COMPONENTS
+             if (name := f"{one.section}.{one.chooser}") in provenance}  # fmt: skip
+    unread = (*_ELSEWHERE, *(f"{section}." for section in absent_sections(kinds)))
+    unread = unread if translated else (*unread, "translation.")
     for name, entry in provenance.items():
         if entry.status in _STATUSES and entry.value is not None and not name.startswith(unread):
             yield name, entry

@@ -38,8 +38,15 @@ def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
     """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
 
     Raises:
-        InputError: the file is of a version before 1.2 and does not hold what each op asks for.
+        InputError: the result is of a sample of blocks, or the file is of a version before 1.2 and does not hold what
+            each op asks for.
     """
+    if result.sampling is not None:
+        raise InputError(
+            "the result",
+            "sample",
+            "is of a sample of blocks, for which no causes are found; run the trace without --sample",
+        )
     if not has_profiles(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")
     gpu, parts, places = gpu_of(result), busy(result), []

@@ -11,7 +11,7 @@ import pytest
 libraries = importlib.import_module("memsim.capture.libraries")
 library_build = importlib.import_module("memsim.capture.library_build")
 ROOT = Path(__file__).parents[2]
-# A g++ that makes the file that it is told to make.
+# A g++ that makes the file that its options name.
 COMPILER = """#!/bin/sh
 while [ $# -gt 1 ]; do [ "$1" = -o ] && echo made > "$2"; shift; done
 """

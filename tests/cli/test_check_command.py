@@ -62,11 +62,13 @@ def test_a_kernel_that_is_gone_fails(folder):
     file = folder / "memsim-baseline.toml"
     file.write_text(file.read_text().replace('kernel = "strided"', 'kernel = "gone"'))
     done = call("check")
-    assert done.exit_code == 1 and f"gone on {GPU} is not launched any more" in done.stdout and " new" in done.stdout
+    assert (
+        done.exit_code == 1 and f"{'gone'} on {GPU} is not launched any more" in done.stdout and " new" in done.stdout
+    )
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "reported"),
     [
         (["check"], "memsim-baseline.toml: baseline does not exist"),
         (["check", "--gpu", GPU], "--gpu goes with a program"),
@@ -74,7 +76,7 @@ def test_a_kernel_that_is_gone_fails(folder):
         (["check", "--update", "nothing.cu"], "nothing.cu: file does not exist"),
     ],
 )
-def test_bad_input_is_one_line(command, told, tmp_path, monkeypatch):
+def test_bad_input_is_one_line(command, reported, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = call(*command)
-    assert done.exit_code == 2 and told in done.output and not list(tmp_path.iterdir())
+    assert done.exit_code == 2 and reported in done.output and not list(tmp_path.iterdir())

@@ -43,7 +43,7 @@ def test_a_baseline_reads_as_it_was_written(tmp_path_factory, programs, order: r
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         (None, "does not exist; make it: memsim check --update"),
         ("version = 2", "version is 2; this memsim reads 1"),
@@ -54,9 +54,9 @@ def test_a_baseline_reads_as_it_was_written(tmp_path_factory, programs, order: r
         ("[[programs]]\nfiles = ['a.cu']\n[[programs.kernels]]\nkernel = 'k'", "programs.0.kernels.0.gpu is wrong"),
     ],
 )
-def test_a_wrong_file_is_refused_by_its_field(text, told, tmp_path):
+def test_a_wrong_file_is_refused_by_its_field(text, reported, tmp_path):
     path = tmp_path / "b.toml"
     if text is not None:
         path.write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=reported):
         Baseline.read(path)

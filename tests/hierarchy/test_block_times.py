@@ -56,10 +56,10 @@ def test_no_window_changes_what_is_told(quantum):
     load = machines.instruction([(0, 1)])
     tx = machines.trace([[[load] * count] for count in (1, 4, 2, 3, 1, 2)])
 
-    def told(cut):
+    def time_with(cut):
         trial = System(tx, gpu, 1, np.random.SeedSequence(0), quantum=cut).run()
         return int(trial.full_until), trial.blocks_done.tolist()
 
-    full, done = told(quantum)
-    assert (full, done) == told(None)
+    full, done = time_with(quantum)
+    assert (full, done) == time_with(None)
     assert full > 0 and done[0] == 0 and done == sorted(done) and done[8] <= 6

@@ -14,8 +14,8 @@ PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
     "support", "jit", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile",
-    "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "gate",
-    "report", "interactive", "api", "cli", "__main__",
+    "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "gate", "judge",
+    "report", "interactive", "api", "pytest_plugin", "cli", "__main__",
 )  # fmt: skip
 # What runs in the interpreters of captured programs, without memsim: data of the package.
 CHILD = PACKAGE / "capture" / "python" / "child"

@@ -91,7 +91,15 @@ def test_the_json_contract(result):
         "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation", "profiler"}
+    assert set(found) - set(expected) == {
+        "trace",
+        "versions",
+        "findings",
+        "until",
+        "translation",
+        "components",
+        "profiler",
+    }
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from memsim.gpu.choices import (
     WriteMiss,
     WriteTurns,
 )
+from memsim.gpu.component import Component
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.cores import Pipes
 from memsim.hierarchy.sm.blocks import work_items
@@ -221,7 +223,21 @@ def _of(kind) -> st.SearchStrategy:
 
 
 @st.composite
-def machines(draw) -> GPU:
+def component(draw, declaration: Component) -> dict[str, Any]:
+    """Any kind and small parameters of a component, from its declaration: bytes are powers of two."""
+    own: dict[str, Any] = {}
+    for name, field in declaration.parameters.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum):
+            own[name] = draw(_of(field.annotation))
+            continue
+        low, high = (next(getattr(one, of) for one in field.metadata if hasattr(one, of)) for of in ("ge", "le"))
+        powers = [1 << k for k in range(13) if low <= 1 << k <= high]
+        own[name] = draw(st.sampled_from(powers) if name.endswith("_bytes") else st.integers(low, min(high, 8)))
+    return own
+
+
+@st.composite
+def machines(draw, **components: dict[str, Any]) -> GPU:
     """A tiny GPU: few sets, ways, MSHRs and queue entries, so that everything runs out and everything collides."""
     cycles = st.integers(1, 12)
     line = draw(st.sampled_from([32, 64, 128, 256]))
@@ -293,6 +309,7 @@ def machines(draw) -> GPU:
         dram["timing"] |= dict(refi=draw(st.integers(100, 400)), rfc=draw(st.integers(1, 60)))
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
+    data |= components if l2.get("enabled", True) else {}
     return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
 
 

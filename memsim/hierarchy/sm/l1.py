@@ -1,4 +1,4 @@
-"""The L1 of each SM: lookups, misses under way, fills and answers, and what goes on to L2."""
+"""The L1 of each SM: lookups, misses under way, fills and answers, and requests to L2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def record(m, op, latency, n):
 
 @inlined
 def end_flight(m, sm, f, time):
-    """Every transaction of an instruction is answered at `time`, or before; maybe its warp goes on."""
+    """Every transaction of an instruction is answered at `time`, or before; maybe its warp continues."""
     op = m.flights[f].op
     m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
     m.times[op].instruction_count += 1
@@ -218,7 +218,7 @@ def allocate(m, sm, s, line, time):
     m.cache.ways[way].poisoned = 0
     m.cache.ways[way].waiting = -1
     if p.inclusive:
-        m.born[way] = time
+        m.allocated_at[way] = time
     return way
 
 

@@ -48,17 +48,17 @@ def _sentences(
     result: ProgramResult, groups: Mapping[str, LaunchGroup], findings: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
     """What is slow, where, why, and what would help, in the order of kernels."""
-    total, told = result.time.mean, []
+    total, lines = result.time.mean, []
     for name, group in list(groups.items())[:2]:
         share, (bound, busy) = group.time.mean / total, group.bound_by
         of_best = group.best_possible / group.time.mean
         why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
         near = f", at {100 * of_best:.0f} % of the best possible speed" if of_best == of_best else ""
         text = f"{name} takes {100 * share:.0f} % of the time, {why}{near}"
-        told.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
+        lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
         if share > 0.8:
             break
-    return told
+    return lines
 
 
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:

@@ -93,10 +93,7 @@ class SassBuilder(Builder):
         if isinstance(operand, Reg) and operand.file in ("R", "UR"):
             return ZERO if operand.number < 0 else self.row(f"{operand.file}{operand.number + more}")
         if isinstance(operand, Imm):
-            value = operand.value & WORD
-            if more:
-                value = WORD if operand.value < 0 else 0
-            return self.constant(value)
+            return self.constant(operand.value >> 32 * more & WORD)
         if isinstance(operand, Bank):
             return self.bank(operand, more)
         raise self.unknown()

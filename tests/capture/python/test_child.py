@@ -45,6 +45,29 @@ def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == "True inf\n"
 
 
+@pytest.mark.parametrize(
+    ("version", "library", "problem"),
+    [
+        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 or newer"),
+        (
+            "2.9.1+cu128",
+            "libtorch_cuda.so",
+            "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
+        ),
+    ],
+)
+def test_other_builds_of_torch_are_refused_in_one_line(tmp_path: Path, version, library, problem) -> None:
+    torch = tmp_path / "torch"
+    (torch / "lib").mkdir(parents=True)
+    (torch / "lib" / library).touch()
+    (torch / "version.py").write_text(f"__version__ = {version!r}\n")
+    for name in ("__init__", "_C"):
+        (torch / f"{name}.py").touch()
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        _run("import torch._C", tmp_path, MEMSIM_GPU_SOCKET="none")
+    assert failed.value.stderr == f"{problem}\n"
+
+
 TUNER = """
 import types
 from memsim_child import driver, tuning

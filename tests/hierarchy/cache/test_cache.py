@@ -1,4 +1,4 @@
-"""Caches against pycachesim, access for access, and against policies told by hand."""
+"""Caches against pycachesim, access for access, and against policies written by hand."""
 
 from __future__ import annotations
 

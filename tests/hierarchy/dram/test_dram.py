@@ -377,7 +377,7 @@ def test_a_stream_reaches_the_peak_bandwidth(name):
     # Far more under way would leave SMs rows apart: a row that nobody wants closes, and opens again for stragglers.
     gpu = override(fast(load_gpu(name)), {"l1.mshrs": load_gpu(name).l1.mshrs})
     t = gpu.dram.timing
-    peak = gpu.dram.channels * 32 / max(t.burst, t.ccd) * gpu.dram.clock_mhz / gpu.sm.clock_mhz  # bytes an SM cycle
+    peak = gpu.dram.channels * 32 / max(t.burst, t.ccd) * gpu.dram.clock_mhz / gpu.sm.clock_mhz  # bytes per SM cycle
 
     def cycles(lines: int) -> int:
         return stream(gpu, lines)[1]

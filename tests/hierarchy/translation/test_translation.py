@@ -21,7 +21,7 @@ LINES = 4096 // 128  # of a page
 
 
 def translated(**changes):
-    """The machine of tests/support/machines.py with TLBs of two pages of 4 KB, beside a shared one of four."""
+    """The machine of tests/support/machines.py with TLBs of two pages of 4 KB, and a shared one of four."""
     own = dict(enabled=True, page_bytes=4096, sm_entries=2, sm_ways=2, sm_misses=2, shared_entries=4, shared_ways=4,
                shared_page_bytes=4096, shared_latency_cycles=9, starts_warm=True, walkers=1, walk_levels=3)  # fmt: skip
     gpu = machines.gpu(l2__size_bytes=65536, l2__ways=16)

@@ -14,7 +14,7 @@ _UNIT = 16  # bytes in which the size of a copy counts
 
 
 def copy(b: SassBuilder) -> None:
-    """UBLKCP: a stretch of memory to shared memory (.S.G), whose mbarrier is told, or from there (.G.S)."""
+    """UBLKCP: a stretch of memory to shared memory (.S.G), whose mbarrier is notified, or from there (.G.S)."""
     if b.one.modifiers not in (("S", "G"), ("G", "S")) or len(b.operands) != 3:
         raise b.unknown()
     loads = b.one.modifiers[0] == "S"

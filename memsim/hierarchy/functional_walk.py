@@ -1,0 +1,262 @@
+"""Blocks that are not replayed in time: their accesses walk through the tags of L1 and L2, which stay warm.
+
+The walk changes which lines caches hold, which are dirty and in what order they were used. It takes no time, counts
+nothing that a result shows and sends nothing: a line that it replaces is gone, a sector that misses is there at once
+(functional warming; Wunderlich et al., SMARTS, ISCA 2003). What is under way meanwhile, of blocks replayed in time,
+keeps its ways, which no replacement takes.
+
+Blocks that would run together are walked together: as many as the GPU holds take turns, a few memory instructions of
+each warp at a time. They go to the SMs in turn.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.gpu.choices import Inclusion, L1WritePolicy
+from memsim.gpu.config import GPU
+from memsim.hierarchy.cache.index import find, recall
+from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.cache.ways import invalidate_way, oldest_way, way_of_slot
+from memsim.hierarchy.codes import ALL
+from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
+from memsim.hierarchy.machine import Machine
+from memsim.hierarchy.sm.l1 import set_of
+from memsim.hierarchy.sm.state import ALLOCATE, EVICT, OP_LOAD, OP_STORE
+from memsim.jit.compiled import inlined
+from memsim.jit.plain_python import records
+from memsim.jit.struct_pointer import place_of
+from memsim.trace.transactions import BYPASS_FLAG
+
+TURN = 4  # memory instructions that a warp walks in turn: fewer wait more for the host's memory
+TO_L2, TO_DRAM = range(2)  # of the traffic: sectors that L1s send on, sectors that DRAM reads and writes
+
+
+def can_walk(gpu: GPU) -> bool:
+    """Whether blocks can be walked: an L2 that does not invalidate L1s, below L1s that keep no stores."""
+    back = gpu.l1.enabled and gpu.l1.write_policy is L1WritePolicy.write_back
+    return gpu.l2.enabled and gpu.l2.inclusion is not Inclusion.inclusive and not back
+
+
+@inlined
+def _through_l1(u, sm, line, mask, kind, bypasses):
+    """Carry a transaction out in the L1 of an SM; returns the sectors that go on to L2."""
+    p = u.p[0]
+    if not p.l1_enabled or (kind == OP_LOAD and bypasses):
+        return mask
+    s = set_of(u, sm, line)
+    way = find(u.cache, s, line)
+    if way < 0 and (kind == OP_LOAD or (kind == OP_STORE and p.write_policy == ALLOCATE)):
+        way = victim(u.cache, s)
+        if way >= 0:
+            replace(u.cache, s, way, line)
+            u.cache.ways[way].poisoned = 0
+            u.cache.ways[way].waiting = -1
+    elif way >= 0:
+        touch(u.cache, s, way)
+    if way < 0:
+        return mask
+    valid, pending = np.int64(u.cache.ways[way].valid), np.int64(u.cache.ways[way].pending)
+    if kind == OP_LOAD or (kind == OP_STORE and p.write_policy == ALLOCATE):
+        u.cache.ways[way].valid = valid | mask
+        return mask & (ALL ^ valid) & (ALL ^ pending) if kind == OP_LOAD else mask
+    if kind != OP_STORE or p.write_policy == EVICT:
+        u.cache.ways[way].valid = 0 if p.l1_whole else valid & (ALL ^ mask)
+        if u.cache.ways[way].valid == 0 and pending == 0:
+            invalidate_way(u.cache, s, way)
+    return mask
+
+
+@inlined
+def _find_or_allocate(m, tag, allocates, traffic):
+    """The way of an L2 line, used now, or -1: it is absent, and not to be brought in or all its set waits for DRAM."""
+    at = m.sets_of[tag]
+    way = recall(m.way_of, m.cache, tag)
+    if way >= 0:
+        touch(m.cache, at, way)
+        return way
+    if not allocates:
+        return np.int64(-1)
+    way = victim(m.cache, at)
+    if way >= 0:
+        if m.cache.tags[way] >= 0 and m.cache.ways[way].dirty:
+            traffic[TO_DRAM] += m.sectors[m.cache.ways[way].dirty]
+            if m.p[0].max_dirty:
+                m.dirty_ways[at] -= 1
+        m.way_of[tag] = way
+        replace(m.cache, at, way, tag)
+        m.cache.ways[way].activated = 0
+    return way
+
+
+@inlined
+def _read(m, way, part, traffic):
+    """The sectors `part` of a way are there after a load, with the rest of what a miss fetches."""
+    valid, pending = np.int64(m.cache.ways[way].valid), np.int64(m.cache.ways[way].pending)
+    absent = part & (ALL ^ valid) & (ALL ^ pending)
+    if absent:
+        brought = np.int64(m.whole[absent]) & m.p[0].line_mask & (ALL ^ valid) & (ALL ^ pending)
+        m.cache.ways[way].valid = valid | brought
+        traffic[TO_DRAM] += m.sectors[brought]
+
+
+@inlined
+def _write(m, way, at, part, policy, op, traffic):
+    """The sectors `part` of a way are as a store or an atomic leaves them."""
+    p = m.p[0]
+    missing = part & (ALL ^ np.int64(m.cache.ways[way].valid)) & (ALL ^ np.int64(m.cache.ways[way].pending))
+    if policy == FETCH_MISS or policy == UPDATE_MEMORY:
+        _read(m, way, part, traffic)
+    elif policy == VALIDATE:
+        m.cache.ways[way].valid = m.cache.ways[way].valid | missing
+    through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
+    traffic[TO_DRAM] += m.sectors[through]
+    kept = part & (ALL ^ through)
+    active = part ^ missing if policy == NO_ALLOCATE else part
+    if p.max_dirty and kept and m.cache.ways[way].dirty == 0:
+        m.dirty_ways[at] += 1
+    m.cache.ways[way].dirty = m.cache.ways[way].dirty | kept
+    m.cache.ways[way].activated = m.cache.ways[way].activated | active
+    m.writers[way] = op
+    if p.max_dirty and m.dirty_ways[at] > p.max_dirty:
+        oldest = oldest_way(m.cache, at)
+        while m.cache.ways[oldest].dirty == 0:
+            oldest = way_of_slot(m.cache, at, m.cache.ways[oldest].newer)
+        traffic[TO_DRAM] += m.sectors[m.cache.ways[oldest].dirty]
+        m.cache.ways[oldest].dirty = 0
+        m.dirty_ways[at] -= 1
+
+
+@inlined
+def _in_copy(m, line, mask):
+    """Whether the copy across from a line's home holds the sectors `mask`, which are used there now."""
+    tag = line + m.p[0].n_lines
+    way = recall(m.way_of, m.cache, tag)
+    if way < 0 or mask & np.int64(m.cache.ways[way].valid) != mask:
+        return False
+    touch(m.cache, m.sets_of[tag], way)
+    return True
+
+
+@inlined
+def _across(m, line, mask, reads, traffic):
+    """What the slice across from a line's home keeps after an access that was carried out at home."""
+    tag = line + m.p[0].n_lines
+    if reads:
+        way = _find_or_allocate(m, tag, True, traffic)
+        if way >= 0:
+            m.cache.ways[way].valid = m.cache.ways[way].valid | mask
+            m.copied[line] = 1
+    elif m.copied[line]:
+        m.copied[line] = 0
+        way = recall(m.way_of, m.cache, tag)
+        if way >= 0:
+            m.cache.ways[way].valid = 0
+
+
+@inlined
+def _through_l2(m, line, mask, kind, op, sm, traffic):
+    """Carry one transaction out in L2."""
+    p = m.p[0]
+    reads = kind == OP_LOAD
+    crosses = p.half > 0 and (sm & 1) != (1 if m.mapping[line].slice >= p.half else 0)
+    if crosses and reads and _in_copy(m, line, mask):
+        return
+    policy = p.write_miss if kind == OP_STORE else FETCH_MISS
+    for position in range(p.lines_per_packet):
+        part = mask >> position * p.sectors_per_line & p.line_mask
+        if part:
+            tag = (line << p.packet_bits) + position
+            way = _find_or_allocate(m, tag, reads or policy != NO_ALLOCATE, traffic)
+            if way < 0:
+                traffic[TO_DRAM] += m.sectors[part]
+            elif reads:
+                _read(m, way, part, traffic)
+            else:
+                _write(m, way, m.sets_of[tag], part, policy, op, traffic)
+    if p.half and (not reads or crosses):
+        _across(m, line, mask, reads, traffic)
+
+
+@inlined
+def _walk_instruction(u, m, i, sm, traffic):
+    """Carry the transactions of one memory instruction out."""
+    kind, op = u.instructions[i].kind, u.instructions[i].op
+    bypasses = u.instructions[i].flags & BYPASS_FLAG != 0
+    begin = u.instructions[i].first
+    for k in range(begin, begin + u.instructions[i].count):
+        line = np.int64(u.lines[k])
+        asked = _through_l1(u, sm, line, np.int64(u.masks[k]), kind, bypasses)
+        if asked:
+            traffic[TO_L2] += m.sectors[asked]
+            _through_l2(m, line, asked, kind, op, sm, traffic)
+
+
+@inlined
+def _walk_warp(u, m, i, stop, sm, traffic):
+    """Walk the next TURN instructions with transactions of a warp that is at `i`; returns where it is then."""
+    walked = 0
+    while i < stop and walked < TURN:
+        if u.instructions[i].count:
+            _walk_instruction(u, m, i, sm, traffic)
+            walked += 1
+        i += 1
+    return i
+
+
+@inlined
+def walk_blocks(u, m, first, end, at, wave, traffic):
+    """Walk the accesses of blocks, of which `wave` take turns.
+
+    Args:
+        u, m: the SMs and the slices of a machine.
+        first, end: i8 [blocks, warps per block], instruction numbers.
+        at: i8 [wave, warps per block], room for the warps' places.
+        traffic: i8 [2], added to.
+    """
+    u, m = place_of(u), place_of(m)
+    warps = first.shape[1]
+    for begin in range(0, len(first), wave):
+        blocks = min(wave, len(first) - begin)
+        for block in range(blocks):
+            for warp in range(warps):
+                at[block, warp] = first[begin + block, warp]
+        left = True
+        while left:
+            left = False
+            sm = begin % len(u.sms)
+            for block in range(blocks):
+                for warp in range(warps):
+                    i, stop = at[block, warp], end[begin + block, warp]
+                    if i < stop:
+                        at[block, warp] = _walk_warp(u, m, i, stop, sm, traffic)
+                        left = True
+                sm = sm + 1 if sm + 1 < len(u.sms) else 0
+
+
+class FunctionalWalk:
+    """Walks blocks of a trace through the tags of a machine's caches.
+
+    Args:
+        machine: that replays the trace.
+        wave: blocks that the GPU holds at once.
+    """
+
+    def __init__(self, machine: Machine, wave: int) -> None:
+        self._machine, self._wave = machine, wave
+
+    def take(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:
+        """Walk blocks.
+
+        Args:
+            first, end: i8 [blocks, warps per block], their warps' first and end instructions.
+
+        Returns:
+            i8 [2], the sectors TO_L2 and TO_DRAM.
+        """
+        machine, traffic = self._machine, np.zeros(2, np.int64)
+        at = np.zeros((self._wave, first.shape[1]), np.int64)
+        blocks = (records(np.ascontiguousarray(one)) for one in (first, end, at))
+        arguments = machine.sms, machine.slices, *blocks, self._wave, records(traffic)
+        machine.loop("walk", walk_blocks, *arguments)(*arguments)
+        return traffic
