@@ -30,7 +30,7 @@ def test_new_program_is_covered_as_often_as_promised(level):
     assert np.mean(held) == pytest.approx(level, abs=0.025)
 
 
-def test_launches_of_one_program_count_as_one():
+def test_launches_of_one_program_count_once():
     errors = family(np.random.default_rng(2))
     again = [one for one in errors if one.program == "7.0"] * 5
     once, more = model_error("7", errors), model_error("7", errors + again)
@@ -53,7 +53,7 @@ def test_trials_and_sampling_widen_the_interval():
     assert alone == pytest.approx([10 * exp(found.shift - found.half), 10 * exp(found.shift + found.half)])
 
 
-def test_the_table_has_launches_of_several_families():
+def test_table_has_launches_of_several_families():
     errors = measured_errors()
     assert {"7", "8"} <= {one.family for one in errors} and len({one.program for one in errors}) >= 30
     assert all(abs(one.error) < 1 for one in errors)

@@ -75,7 +75,7 @@ def test_structure_stored_by_its_parts_is_sent_once():
     assert all(len(here) == 16 for here in sent(coalesce(FakeTrace(OPS, rows), machine("8.0"))))
 
 
-def test_a_load_between_two_stores_keeps_them_apart():
+def test_load_between_stores_keeps_them_apart():
     load = 2, 1, [1 << 16]
     leaves = sent(coalesce(FakeTrace(OPS, [part(0), load, part(1)]), MERGING))
     assert len(leaves[0]) == len(leaves[2]) == 16 and all(leaves[0].values())
