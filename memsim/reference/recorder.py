@@ -150,7 +150,7 @@ class SpanRecorder:
             self._add(SLICE, part.number, str(packet.request), clock.now, ceil(part.free), packet.op)
             length(0)
 
-        part.queue.put, part.complete = entered, completed  # type: ignore[method-assign]
+        part.queue.put, part.complete = entered, completed  # type: ignore[method-assign, assignment]
 
     def _watch_channel(self, channel: Channel) -> None:
         send, finish, log, clock = channel.send, channel.finish, channel.log, self.model.clock
@@ -181,4 +181,4 @@ class SpanRecorder:
                     ceil(start + timing.burst / channel.ratio),
                 )
 
-        channel.send, channel.finish, channel.log = sent, finished, logged  # type: ignore[method-assign]
+        channel.send, channel.finish, channel.log = sent, finished, logged  # type: ignore[method-assign, assignment]
