@@ -1,4 +1,4 @@
-"""Move the fragments of this folder into CHANGELOG.md, under a version: ``python changelog.d/collect.py 0.2.0``."""
+"""Move the fragments of this folder into CHANGELOG.md, under a version: ``python changelog.d/collect.py 1.1.0``."""
 
 from __future__ import annotations
 
@@ -10,22 +10,42 @@ FOLDER = Path(__file__).resolve().parent
 KINDS = ("added", "changed", "fixed", "removed")
 
 
+def entries(kind: str, folder: Path = FOLDER) -> str:
+    """The fragments of a kind as lines of a list."""
+    texts = [path.read_text().strip().replace("\n", "\n  ") for path in sorted(folder.glob(f"*.{kind}.md"))]
+    return "".join(f"- {text}\n" for text in texts)
+
+
 def section(version: str, folder: Path = FOLDER) -> str:
     """The new part of the changelog, its entries grouped by kind."""
-    text = f"## {version} ({date.today()})\n"
-    for kind in KINDS:
-        entries = [path.read_text().strip().replace("\n", "\n  ") for path in sorted(folder.glob(f"*.{kind}.md"))]
-        text += f"\n### {kind.capitalize()}\n\n" + "".join(f"- {entry}\n" for entry in entries) if entries else ""
-    return text
+    found = {kind: entries(kind, folder) for kind in KINDS}
+    parts = [f"\n### {kind.capitalize()}\n\n{text}" for kind, text in found.items() if text]
+    return f"## {version} ({date.today()})\n" + "".join(parts)
 
 
 def collect(version: str, changelog: Path, folder: Path = FOLDER) -> None:
-    """Put the section in front of the earlier versions, and remove the fragments."""
-    before, mark, after = changelog.read_text().partition("\n## ")
-    changelog.write_text(f"{before}\n{section(version, folder)}{mark}{after}")
+    """Put the entries into the version's section, in front of the earlier versions; remove the fragments."""
+    text = changelog.read_text()
+    before, mark, after = text.partition(f"\n## {version} ")
+    if mark:
+        section_text, next_mark, rest = after.partition("\n## ")
+        changelog.write_text(before + mark + _with_entries(section_text, folder) + next_mark + rest)
+    else:
+        before, mark, after = text.partition("\n## ")
+        changelog.write_text(f"{before}\n{section(version, folder)}{mark}{after}")
     for kind in KINDS:
         for path in folder.glob(f"*.{kind}.md"):
             path.unlink()
+
+
+def _with_entries(text: str, folder: Path) -> str:
+    """A version's section with the fragments first in the part of their kind."""
+    for kind in KINDS:
+        title = f"\n### {kind.capitalize()}\n\n"
+        if not (new := entries(kind, folder)):
+            continue
+        text = text.replace(title, title + new, 1) if title in text else text.rstrip("\n") + f"\n{title}{new}"
+    return text
 
 
 if __name__ == "__main__":

@@ -39,13 +39,14 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.presets import load_gpu
-    from memsim.interactive import Result, Study, StudyResult, gpus
+    from memsim.interactive import Study, StudyResult, gpus
+    from memsim.interactive_result import Result
     from memsim.sources.describe.thread import Thread
     from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
     from memsim.sources.imported.nvbit import import_nvbit
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "check", "import_accelsim",
     "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "profile_program",
@@ -55,7 +56,7 @@ __all__ = [
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
-    "Result": "memsim.interactive",
+    "Result": "memsim.interactive_result",
     "Study": "memsim.interactive",
     "StudyResult": "memsim.interactive",
     "Thread": "memsim.sources",
@@ -67,7 +68,7 @@ _LATER = {  # imported when first asked for: they need numba and pydantic, which
     "workload": "memsim.sources",
 }
 
-_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 0.2
+_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 1.1
 
 
 def __getattr__(name: str) -> Any:

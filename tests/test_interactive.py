@@ -7,7 +7,8 @@ import synthetic
 
 import memsim
 from memsim.analysis.result import RunResult as Bare
-from memsim.interactive import Result, held
+from memsim.interactive import held
+from memsim.interactive_result import Result
 from memsim.studies.compare import compare
 
 

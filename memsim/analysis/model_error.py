@@ -45,7 +45,7 @@ class LaunchError:
 
 
 @dataclass(frozen=True)
-class ModelError:
+class FamilyError:
     """How the model errs on GPUs of a family.
 
     Attributes:
@@ -65,7 +65,7 @@ class ModelError:
             predicted: time, in any unit.
             own: interval of the prediction from trials and sampling, in the same unit.
 
-        >>> interval = ModelError(20, 0.0, 0.3).interval(100.0, Interval(90.0, 110.0))
+        >>> interval = FamilyError(20, 0.0, 0.3).interval(100.0, Interval(90.0, 110.0))
         >>> [round(bound, 1) for bound in interval]
         [72.8, 137.0]
         """
@@ -98,7 +98,7 @@ def measured_errors() -> tuple[LaunchError, ...]:
         )
 
 
-def model_error(family: str, errors: Iterable[LaunchError] | None = None, level: float = LEVEL) -> ModelError:
+def model_error(family: str, errors: Iterable[LaunchError] | None = None, level: float = LEVEL) -> FamilyError:
     """How the model errs on a family's GPUs.
 
     Args:
@@ -116,7 +116,7 @@ def model_error(family: str, errors: Iterable[LaunchError] | None = None, level:
         count, shift, variance = own or others or (2, 0.0, 1.0)
     count = max(count, 2)
     half = t_quantile(count - 1, level) * sqrt(variance * (1 + 1 / count))
-    return ModelError(own[0] if own else 0, shift, half)
+    return FamilyError(own[0] if own else 0, shift, half)
 
 
 def _moments(errors: Sequence[LaunchError]) -> tuple[int, float, float] | None:

@@ -58,7 +58,7 @@ def utilization(result: RunResult) -> list[PartUtilization]:
 
 
 def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which the slice of L2 that is busiest at a time works for a static op; 0 if not told.
+    """SM cycles in which the busiest L2 slice works for a memory instruction, in a trial; 0 if not known.
 
     Args:
         op: one of ``Trials.ops``.

@@ -12,7 +12,8 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
-    from memsim.interactive import Comparison, Result
+    from memsim.interactive import Comparison
+    from memsim.interactive_result import Result
     from memsim.montecarlo.trials import Trials
     from memsim.trace.reader import Trace
 
@@ -82,7 +83,7 @@ def simulate(
     """
     from memsim.analysis.stopping import Plan
     from memsim.gpu.presets import override
-    from memsim.interactive import Result
+    from memsim.interactive_result import Result
     from memsim.montecarlo.run import run
     from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
@@ -140,7 +141,7 @@ def simulate_program(
         InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
     """
     from memsim.analysis.stopping import LAUNCHES
-    from memsim.interactive import Result
+    from memsim.interactive_result import Result
     from memsim.montecarlo.program import run_program
     from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
@@ -206,7 +207,8 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
         found.speedup, found.speedup_interval, found.pairing.why_not
         found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
     """
-    from memsim.interactive import Result, held
+    from memsim.interactive import held
+    from memsim.interactive_result import Result
     from memsim.studies.compare import compare as side_by_side
 
     one, other = (Result.load(each, convention) if isinstance(each, str | Path) else each for each in (first, second))

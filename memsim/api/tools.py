@@ -11,7 +11,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 _MOST_KERNELS = 20
 
@@ -159,7 +159,7 @@ def _traces(program: str, gpu: str, arguments: Sequence[str], scratch: Path, ker
     ).traces
 
 
-def _cause(one: Explanation) -> dict[str, Any]:
+def _cause(one: Bottleneck) -> dict[str, Any]:
     return {
         "cause": str(one.cause),
         "places": [{"place": each.place, "array": each.array, "evidence": each.evidence} for each in one.findings],

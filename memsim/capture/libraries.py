@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
-from memsim.capture.library_build import BUILT, HOST_MEMORY, STAND_INS, CompilerError, LibraryBuilder, native_digest
+from memsim.capture.library_build import BUILT, STAND_INS, CompilerError, LibraryBuilder, native_digest
 from memsim.support.cache import build_once, cache_folder
 from memsim.support.errors import InputError
 
@@ -55,8 +55,3 @@ def needs_stand_ins(names: Iterable[str]) -> bool:
     """
     ours = {name.partition(".so")[0].removeprefix("lib") for one in STAND_INS.values() for name in one.sonames}
     return any(_LINKED.sub("", Path(name).name).partition(".")[0] in ours for name in names)
-
-
-def host_memory_library() -> Path:
-    """The library to preload into Python programs: their ``malloc`` allocates device memory."""
-    return library_folder() / HOST_MEMORY

@@ -51,7 +51,7 @@ def compare(
     """
     from memsim.api import compare as side_by_side
     from memsim.cli.program import compared_programs
-    from memsim.interactive import Result
+    from memsim.interactive_result import Result
     from memsim.report import compare as report
     from memsim.report.formats import FOR_PEOPLE, chosen_format
 

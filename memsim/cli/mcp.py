@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from functools import wraps
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 from typing import Any
 
 from memsim.support.errors import InputError
@@ -62,22 +62,27 @@ class _WarmWorker:
         async def call(*arguments: Any, **named: Any) -> dict[str, Any]:
             import asyncio
 
+            from mcp.server.mcpserver.exceptions import ToolError
+
+            found = None
             try:
                 future = self._pool.submit(_carry_out, tool.__name__, arguments, named)
                 found, problem = await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 self._begin()
                 problem = "the process that carried this out was killed (out of memory?)"
-            if problem:
-                raise ValueError(problem)
-            return found  # type: ignore[no-any-return]
+            if found is None:
+                raise ToolError(problem)
+            return found
 
         call.__signature__ = inspect.signature(tool, eval_str=True)  # type: ignore[attr-defined]
         call.__annotations__ = inspect.get_annotations(tool, eval_str=True)
         return call
 
     def end(self) -> None:
-        """End the worker."""
+        """End the worker, whatever it does."""
+        for process in active_children():
+            process.kill()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> None:

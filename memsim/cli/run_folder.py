@@ -12,7 +12,7 @@ import typer
 
 from memsim.api import simulate_program
 from memsim.cli.output import check_file, print_output
-from memsim.interactive import Result
+from memsim.interactive_result import Result
 from memsim.report.program import program_output
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError

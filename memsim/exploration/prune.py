@@ -65,8 +65,8 @@ def predicted_times(
 
 
 def _of_caller() -> Any:
-    """The kernel of the autotuner that called, whose pruning functions are not told it."""
-    frame = sys._getframe(1)
+    """The kernel of the calling autotuner, which its pruning functions do not receive."""
+    frame: Any = sys._getframe(1)
     while frame is not None:
         one = frame.f_locals.get("self")
         if hasattr(one, "early_config_prune") and hasattr(one, "fn"):
@@ -74,7 +74,7 @@ def _of_caller() -> Any:
             while hasattr(inner, "fn") and not hasattr(inner, "device_caches"):
                 inner = inner.fn
             return inner
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     raise InputError("prune", "kernel", "is not given, and no autotuner of Triton calls; give kernel=")
 
 
@@ -90,10 +90,10 @@ def _launch(
     values = {name: addresses.get(name, given.get(name)) for name, kind in compiled.src.signature.items()
               if kind != "constexpr"}  # fmt: skip
     grid = kwargs["grid"]
-    extents = (*(grid(given) if callable(grid) else grid), 1, 1)[:3]
+    x, y, z = map(int, (*(grid(given) if callable(grid) else grid), 1, 1)[:3])
     registers, _ = registers_of(needs_of(text, entry, gpu), entry)
     launch = PtxLaunch(
-        ptx=text, kernel=entry, grid=tuple(map(int, extents)), block=(32 * compiled.metadata.num_warps, 1, 1),
+        ptx=text, kernel=entry, grid=(x, y, z), block=(32 * compiled.metadata.num_warps, 1, 1),
         arguments=[], shared_bytes=int(compiled.metadata.shared), source=str(function.__name__),
         parameters={"launch": 0, "order": 0, "compiled_for": target(text)}, name=str(function.__name__),
     )  # fmt: skip

@@ -130,11 +130,12 @@ def warm_up(judge: Judge) -> None:
     Raises:
         InputError: there is no compiler.
     """
-    arrays = {"a": np.zeros(64, np.float32), "b": np.arange(64, dtype=np.float32), "n": 5}
+    given = np.arange(64, dtype=np.float32)
+    arguments = {"a": np.zeros(64, np.float32), "b": given, "n": 5}
     with Scratch() as scratch:
         folder = Path(scratch)
         (folder / "warm.cu").write_text(_WARM)
-        right = {"a": 2 * arrays["b"][::-1]}
-        task = JudgeTask(folder, "warm", (1, 1, 1), (64, 1, 1), 0, arrays, right)
+        right = {"a": 2 * given[::-1]}
+        task = JudgeTask(folder, "warm", (1, 1, 1), (64, 1, 1), 0, arguments, right)
         found = Judge(task, judge.gpu, judge.gains).judge(folder / "warm.cu", folder)
         assert found["verdict"] == "right", found["error"]

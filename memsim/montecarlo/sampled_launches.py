@@ -11,8 +11,8 @@ an unbiased estimate of the sum over all launches (simple random sampling within
 interval of its mean holds both. All groups share one number between 0 and 1 per trial, which picks launches of the same
 round of a loop; a sequence of low discrepancy spreads the rounds over the trials.
 
-Where all launches are at most twice as many as those that a trial would replay, it replays all of them, and a trial's
-time of the program is their sum.
+Where all launches are at most three times as many as those that a trial would replay, it replays all of them, and a
+trial's time of the program is their sum.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
-FEW = 2  # times the launches of a sample, up to which all are replayed
+FEW = 3  # times the launches of a sample, up to which all are replayed
 SIMILAR = 0.02  # relative difference of memory instructions within a group
 _GOLDEN = (5**0.5 - 1) / 2
 

@@ -58,7 +58,7 @@ class QueueLength:
 
 
 @dataclass
-class Recorder:
+class SpanRecorder:
     """Watches a model that has not run yet.
 
     Args:
@@ -105,7 +105,7 @@ class Recorder:
             self.spans.append(RecordedSpan(WARP, warp.slot, f"block {block}", start, self.model.clock.now))
             self._free[WARP, warp.slot] = self.model.clock.now
 
-        sm.run_warp = recorded  # type: ignore[method-assign]
+        sm.run_warp = recorded  # type: ignore[method-assign, assignment]
 
     def _timed(self, function: Callable[..., Generator[Any, Any, Any]], name: str) -> Callable[..., Any]:
         def recorded(warp: Warp, *rest: Any) -> Generator[Any, Any, Any]:
@@ -132,7 +132,7 @@ class Recorder:
             self._add(WARP, warp.slot, "access", begin, end, op)
             self._add(LOAD_STORE, 0, "access", begin, end, op)
 
-        unit.enqueue, unit.serve = enqueued, served  # type: ignore[method-assign]
+        unit.enqueue, unit.serve = enqueued, served  # type: ignore[method-assign, assignment]
 
     def _watch_slice(self, part: L2Slice) -> None:
         put, complete, clock = part.queue.put, part.complete, self.model.clock
@@ -150,7 +150,7 @@ class Recorder:
             self._add(SLICE, part.number, str(packet.request), clock.now, ceil(part.free), packet.op)
             length(0)
 
-        part.queue.put, part.complete = entered, completed  # type: ignore[method-assign]
+        part.queue.put, part.complete = entered, completed  # type: ignore[method-assign, assignment]
 
     def _watch_channel(self, channel: Channel) -> None:
         send, finish, log, clock = channel.send, channel.finish, channel.log, self.model.clock
@@ -181,4 +181,4 @@ class Recorder:
                     ceil(start + timing.burst / channel.ratio),
                 )
 
-        channel.send, channel.finish, channel.log = sent, finished, logged  # type: ignore[method-assign]
+        channel.send, channel.finish, channel.log = sent, finished, logged  # type: ignore[method-assign, assignment]

@@ -1,4 +1,4 @@
-"""Names that still work for one release, and what takes their place. All of them go in version 0.2."""
+"""Names that still work for one minor version, and what takes their place: those that 1.0 renamed go in version 1.1."""
 
 from __future__ import annotations
 

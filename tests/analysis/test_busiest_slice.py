@@ -22,7 +22,7 @@ def flag(n: int = 1 << 20, step: int = 0) -> Launch:
 
 
 @pytest.mark.parametrize("step", [0, 1])
-def test_one_slice_is_named_where_it_is_the_bottleneck(step):
+def test_one_slice_is_named_as_bottleneck(step):
     result = memsim.simulate(memsim.trace(flag, gpu="quadro-gv100", blocks="all", step=step), trials=1, seed=1)
     busy = {part.name: part.busy for part in utilization(result)}
     if step:

@@ -21,7 +21,7 @@ def family(rng, name="7", programs=12, launches=4, within=0.1) -> list[LaunchErr
 
 
 @pytest.mark.parametrize("level", [0.8, 0.9])
-def test_a_new_program_is_held_as_often_as_promised(level):
+def test_new_program_is_covered_as_often_as_promised(level):
     rng, held = np.random.default_rng(1), []
     for _ in range(2000):
         *known, new = family(rng, programs=9, launches=1)
@@ -30,14 +30,14 @@ def test_a_new_program_is_held_as_often_as_promised(level):
     assert np.mean(held) == pytest.approx(level, abs=0.025)
 
 
-def test_launches_of_one_program_count_as_one():
+def test_launches_of_one_program_count_once():
     errors = family(np.random.default_rng(2))
     again = [one for one in errors if one.program == "7.0"] * 5
     once, more = model_error("7", errors), model_error("7", errors + again)
     assert (more.programs, more.shift, more.half) == pytest.approx((once.programs, once.shift, once.half))
 
 
-def test_a_family_of_few_programs_leans_on_all_others():
+def test_family_of_few_programs_uses_all_others():
     rng = np.random.default_rng(3)
     wide, narrow = family(rng), [LaunchError("8", f"8.{k}", 0.01 * k) for k in range(3)]
     alone, pooled, unknown = model_error("8", narrow), model_error("8", wide + narrow), model_error("9", wide + narrow)
@@ -53,7 +53,7 @@ def test_trials_and_sampling_widen_the_interval():
     assert alone == pytest.approx([10 * exp(found.shift - found.half), 10 * exp(found.shift + found.half)])
 
 
-def test_the_table_has_launches_of_several_families():
+def test_table_has_launches_of_several_families():
     errors = measured_errors()
     assert {"7", "8"} <= {one.family for one in errors} and len({one.program for one in errors}) >= 30
     assert all(abs(one.error) < 1 for one in errors)

@@ -24,7 +24,7 @@ def _build_libraries(folder, path):
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
 
 
-def test_an_installation_builds_every_library(tmp_path):
+def test_installation_builds_every_library(tmp_path):
     compiler = tmp_path / "bin" / "g++"
     compiler.parent.mkdir()
     compiler.write_text(COMPILER)
@@ -37,7 +37,7 @@ def test_an_installation_builds_every_library(tmp_path):
     assert not [name for name in names if name.endswith((".o", ".cpp", ".def"))]
 
 
-def test_without_a_compiler_an_installation_builds_none_and_says_so(tmp_path):
+def test_installation_without_compiler_builds_none_and_says_so(tmp_path):
     done = _build_libraries(tmp_path, tmp_path)
     assert "g++" in done.stdout + done.stderr
     assert not list(tmp_path.rglob("*.so*"))
@@ -54,13 +54,13 @@ def built(monkeypatch, tmp_path):
     libraries.library_folder.cache_clear()
 
 
-def test_installed_libraries_of_these_sources_are_used(built):
+def test_installed_libraries_are_used(built):
     folder = built / library_build.native_digest()
     folder.mkdir(parents=True)
     assert libraries.library_folder() == libraries.library_folder(stand_ins=True) == folder
 
 
-def test_installed_libraries_of_other_sources_are_not_used(built):
+def test_libraries_of_other_sources_are_not_used(built):
     (built / "0123456789abcdef0123").mkdir(parents=True)
     folder = libraries.library_folder()
     assert not folder.is_relative_to(built)

@@ -56,7 +56,7 @@ def _found(place, *arguments, **options):
     return _command(place, *arguments, **options).find(place / "again.h5")
 
 
-def test_the_same_command_gets_the_same_bytes_and_says_so(place):
+def test_same_command_gets_same_bytes_and_says_so(place):
     _keep(place, f"R {place}/input", "E N", "R /nowhere", "R /dev/null")
     found = _found(place)
     assert (place / "again.h5").read_bytes() == CONTENT
@@ -64,7 +64,7 @@ def test_the_same_command_gets_the_same_bytes_and_says_so(place):
     assert found.notes == ["a note", kept_captures.NOTE]
 
 
-def test_a_changed_input_is_captured_anew_and_an_old_one_is_still_known(place):
+def test_changed_input_is_captured_anew(place):
     _keep(place, f"R {place}/input")
     (place / "input").write_text("2")
     assert _found(place) is None
@@ -76,7 +76,7 @@ def test_a_changed_input_is_captured_anew_and_an_old_one_is_still_known(place):
 
 
 @pytest.mark.parametrize("change", ["variable", "appeared", "argument", "gpu", "wanted", "header", "program", "flag"])
-def test_whatever_a_capture_depends_on_is_compared(place, monkeypatch, change):
+def test_all_dependences_are_compared(place, monkeypatch, change):
     _keep(place, "E N_ROWS", f"R {place}/missing")
     options, arguments = {}, ()
     if change == "variable":
@@ -99,18 +99,18 @@ def test_whatever_a_capture_depends_on_is_compared(place, monkeypatch, change):
 
 
 @pytest.mark.parametrize("line", ["X the time of day", "R /proc/self/status", "R /tmp", "nonsense"])
-def test_what_may_come_out_differently_is_not_kept(place, line):
+def test_unpredictable_programs_are_not_kept(place, line):
     _keep(place, line)
     assert _found(place) is None
 
 
-def test_a_program_that_ended_itself_or_is_not_known_is_not_kept(place):
+def test_program_that_ended_itself_is_not_kept(place):
     _keep(place, exit_code=0)
     _keep(place, mapped=frozenset())
     assert _found(place) is None
 
 
-def test_an_input_that_changed_during_the_run_is_not_kept(place):
+def test_input_that_changed_during_run_is_not_kept(place):
     command = _command(place)
     (place / "input").write_text("2")
     os.utime(place / "input", ns=(command._begun + 1, command._begun + 1))
@@ -118,7 +118,7 @@ def test_an_input_that_changed_during_the_run_is_not_kept(place):
     assert _found(place) is None
 
 
-def test_a_damaged_or_missing_trace_is_not_taken(place):
+def test_damaged_traces_are_not_taken(place):
     _keep(place)
     (kept,) = (place / "cache" / "captures").glob("*.h5")
     kept.write_bytes(b"damaged")
@@ -167,7 +167,7 @@ def reader(tmp_path_factory):
 
 @needs_gxx
 @pytest.mark.slow
-def test_a_program_reports_what_it_reads(reader, tmp_path):
+def test_programs_report_what_they_read(reader, tmp_path):
     def reported(what):
         report = tmp_path / what
         report.write_text("")
@@ -197,7 +197,7 @@ int main() {
 
 @needs_capture
 @pytest.mark.slow
-def test_a_second_capture_is_the_first_one_until_an_input_changes(tmp_path, monkeypatch):
+def test_second_capture_is_first_until_input_changes(tmp_path, monkeypatch):
     monkeypatch.setenv("MEMSIM_CACHE_MB", "100")
     monkeypatch.chdir(tmp_path)
     Path("fill.cu").write_text(PROGRAM)

@@ -24,7 +24,7 @@ def test_comments_and_docstrings_change_no_digest(tmp_path):
     assert DIGEST(tmp_path / "plain.py") == DIGEST(tmp_path / "same.py") != DIGEST(tmp_path / "other.py")
 
 
-def test_a_changed_or_missing_file_makes_tables_stale(tmp_path, monkeypatch):
+def test_changed_or_missing_file_makes_tables_stale(tmp_path, monkeypatch):
     monkeypatch.setattr(dependencies, "ROOT", tmp_path)
     study = tmp_path / "experiments" / "s"
     study.mkdir(parents=True)
@@ -54,7 +54,7 @@ print(*recorder.finish())
 
 
 @pytest.mark.slow
-def test_what_ran_counts_and_what_was_only_imported_does_not(tmp_path):
+def test_executed_code_counts_and_imported_code_does_not(tmp_path):
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "log")]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=dependencies.ROOT).stdout.split()
     assert {"configs/gtx480.toml", "configs/_fermi.toml", "traces/svm.py", "memsim/gpu/presets.py"} <= set(ran)
@@ -63,13 +63,13 @@ def test_what_ran_counts_and_what_was_only_imported_does_not(tmp_path):
 
 
 @pytest.mark.parametrize(("budget", "became"), [(None, ["done", "failed"]), (0.0, ["no time left", "no time left"])])
-def test_studies_run_in_processes_within_a_budget(budget, became):
+def test_studies_run_within_budget(budget, became):
     commands = {"good": ["-c", ""], "bad": ["-c", "raise SystemExit(3)"]}
     found = schedule.run_all(["good", "bad"], commands.__getitem__, at_once=2, budget=budget)
     assert [found["good"], found["bad"]] == became
 
 
-def test_the_list_names_what_changed(monkeypatch):
+def test_list_names_what_changed(monkeypatch):
     found = {"scale": None, "dram": ["a", "b", "c", "d"], "triton": []}
     monkeypatch.setattr(dependencies, "changed", lambda folder: found[folder.name])
     lines = papers.stale_text(list(found)).splitlines()

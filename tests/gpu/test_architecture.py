@@ -35,7 +35,7 @@ def test_wide_accesses_are_split_before_maxwell(width, fermi, maxwell, tesla):
     assert [architecture(of).global_lanes(width) for of in ("2.0", "5.0", "1.3")] == [fermi, maxwell, tesla]
 
 
-def test_fermi_rounds_pairs_of_registers_to_128():
+def test_registers_of_fermi_pairs_round_to_128():
     fermi, kepler = architecture("2.0"), architecture("3.0")
     assert 21 in fermi.pair_registers and fermi.pair_unit == 128 and not kepler.pair_registers
 

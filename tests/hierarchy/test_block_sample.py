@@ -54,7 +54,7 @@ def test_weights_are_all_transactions_that_were_skipped(launch):
     assert trial.transactions + trial.group_weight.sum() == pytest.approx(len(tx.lines))
 
 
-def test_a_walk_leaves_the_lines_that_a_replay_leaves(launch):
+def test_walk_leaves_lines_that_replay_leaves(launch):
     """One block at a time on one SM: then both carry accesses out in the same order."""
     one = Execution(override(launch.gpu, {"sm.count": 1}), launch.occupancy, launch.folder, launch.trace)
     replayed, walked = system(one, resident=1), system(one, resident=1)

@@ -112,6 +112,18 @@ def test_fragments_become_a_section(tmp_path):
     assert places == sorted(places) and not list(tmp_path.glob("*.fixed.md"))
 
 
+def test_late_fragments_join_their_version(tmp_path):
+    (tmp_path / "c.added.md").write_text("Late.\n")
+    (tmp_path / "d.fixed.md").write_text("Late fix.\n")
+    (tmp_path / "CHANGELOG.md").write_text(
+        "# Changelog\n\n## 1.0.0 (today)\n\n### Added\n\n- First.\n\n## 0.1.0\n\nOld.\n"
+    )
+    collect.collect("1.0.0", tmp_path / "CHANGELOG.md", tmp_path)
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    places = [text.index(part) for part in ("1.0.0", "Added", "Late.", "First.", "Fixed", "Late fix.", "0.1.0", "Old.")]
+    assert places == sorted(places) and text.count("1.0.0") == 1 and not list(tmp_path.glob("*.added.md"))
+
+
 def test_workflow_runs_what_developers_run():
     workflow = (ROOT / ".github/workflows/check.yml").read_text()
     setup = (ROOT / "setup.cfg").read_text()

@@ -15,7 +15,7 @@ PACKAGE = ROOT / "memsim"
 ROOMS = (
     "support", "jit", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile",
     "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "gate", "judge",
-    "report", "interactive", "api", "pytest_plugin", "cli", "__main__",
+    "report", "interactive_result", "interactive", "api", "pytest_plugin", "cli", "__main__",
 )  # fmt: skip
 # What runs in the interpreters of captured programs, without memsim: data of the package.
 CHILD = PACKAGE / "capture" / "python" / "child"

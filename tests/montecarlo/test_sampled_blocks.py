@@ -57,13 +57,13 @@ def test_a_result_keeps_its_groups(sample, tmp_path):
     assert np.array_equal(again.trials.group_counters, sample.trials.group_counters)
 
 
-def test_text_and_json_tell_what_is_due_to_sampling(sample, whole):
+def test_text_and_json_report_error_of_sampling(sample, whole):
     assert "due to sampling of blocks" in tables(sample) and "due to sampling" not in tables(whole)
     assert document(sample)["sampling"]["groups"] == len(sample.trials.about["sample"]["groups"])
     assert document(whole)["sampling"] is None
 
 
-def test_trials_of_samples_and_of_whole_launches_are_kept_apart(trace, sample, tmp_path):
+def test_trials_of_samples_and_whole_launches_stay_separate(trace, sample, tmp_path):
     sampled(trace, out=tmp_path / "r.h5")
     with pytest.raises(InputError, match="sample"):
         memsim.simulate(trace, GPU, trials=3, seed=1, settings=SETTINGS, out=tmp_path / "r.h5", resume=True)

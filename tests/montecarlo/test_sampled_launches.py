@@ -11,7 +11,7 @@ from memsim.montecarlo.sampled_launches import groups_of
 from memsim.support.errors import InputError
 
 GPU = "tesla-v100"
-ROUNDS = 5
+ROUNDS = 8
 
 
 @pytest.fixture(scope="module", autouse=True)

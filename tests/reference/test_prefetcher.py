@@ -29,7 +29,7 @@ def _asked(reads: list[int], missed: bool = True, **fields: Any) -> list[list[in
     return [unit.lines_to_fetch(Observed(line, 0, 0, missed)) for line in reads]
 
 
-def test_next_line_asks_for_lines_behind_a_miss():
+def test_next_line_requests_lines_behind_miss():
     of = dict(kind=PrefetcherKind.next_line, distance=1, degree=2)
     assert _asked([4, 9], **of) == [[5, 6], [10, 11]]
     assert _asked([4], missed=False, **of) == [[]]
@@ -39,7 +39,7 @@ def test_no_prefetch_leaves_the_page():
     assert _asked([30, 31], kind=PrefetcherKind.next_line, distance=1, degree=2) == [[31], []]
 
 
-def test_a_stride_is_used_when_seen_twice():
+def test_stride_is_used_when_seen_twice():
     of = dict(kind=PrefetcherKind.stride, distance=2, degree=1)
     # Chen and Baer, figure 2: initial, transient (stride 3), steady; a wrong stride leads back to initial.
     assert _asked([0, 3, 6, 9], **of) == [[], [], [12], [15]]
@@ -53,14 +53,14 @@ def test_strides_of_instructions_do_not_mix():
     assert found[-2:] == [[6], [17]]
 
 
-def test_a_trained_stream_runs_in_either_direction():
+def test_trained_stream_runs_in_either_direction():
     of = dict(kind=PrefetcherKind.stream, distance=4, degree=2, training=2)
     assert _asked([1, 2, 3, 4], **of) == [[], [], [4, 5], [6, 7]]
     assert _asked([20, 19, 18], **of) == [[], [], [17, 16]]
     assert _asked([1, 20, 9], **of) == [[], [], []]  # no two are near each other
 
 
-def test_a_stream_stays_within_its_distance():
+def test_stream_does_not_run_beyond_its_distance():
     asked = _asked([1, 2, 3, 3, 3, 4], kind=PrefetcherKind.stream, distance=4, degree=2, training=2)
     assert asked == [[], [], [4, 5], [6, 7], [], [8]]
 

@@ -65,7 +65,7 @@ def rows_bytes(row: Row, place: tuple[int, int]) -> set[int]:
     return {byte for byte in bytes_ if low <= byte < low + 32}
 
 
-def test_a_structure_stored_by_its_parts_is_sent_once():
+def test_structure_stored_by_its_parts_is_sent_once():
     rows = [part(k) for k in range(4)]
     tx = coalesce(FakeTrace(OPS, rows), MERGING)
     leaves = sent(tx)
@@ -75,7 +75,7 @@ def test_a_structure_stored_by_its_parts_is_sent_once():
     assert all(len(here) == 16 for here in sent(coalesce(FakeTrace(OPS, rows), machine("8.0"))))
 
 
-def test_a_load_between_two_stores_keeps_them_apart():
+def test_load_between_stores_keeps_them_apart():
     load = 2, 1, [1 << 16]
     leaves = sent(coalesce(FakeTrace(OPS, [part(0), load, part(1)]), MERGING))
     assert len(leaves[0]) == len(leaves[2]) == 16 and all(leaves[0].values())

@@ -1,4 +1,4 @@
-// libmemsim_host_inputs.so, preloaded into programs: reports what a program's host code reads beside its arguments, so that a capture can
+// libmemsim_host_inputs.so, preloaded into programs: reports what a program's host code reads in addition to its arguments, so that a capture can
 // be kept for the next time. Each line of the report is a letter and a text:
 //
 //   R path      a file was opened for reading, or looked for

@@ -38,6 +38,9 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     for name in ("c10_cuda", "torch_cuda"):
         (linked / f"lib{name}.a").write_bytes(EMPTY_ARCHIVE)
     found["LIBRARY_PATH"] = _joined(str(linked), found.get("LIBRARY_PATH"))
+    # What it builds here must not be found by a torch with a GPU. Building takes a minute, so it stays for later runs.
+    found.setdefault("TORCH_EXTENSIONS_DIR", str(cache_folder("python") / "extensions"))
+    found["NVCC_APPEND_FLAGS"] = f"{found.get('NVCC_APPEND_FLAGS', '')} -lineinfo".strip()  # for nvcc in the program
     found.update(_triton(libraries, scratch))
     found.update(_cupy(scratch))
     found.update(_others(scratch))

@@ -6,6 +6,7 @@ import io
 import re
 
 import matplotlib
+from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 from memsim.report.style import GREY, INK
@@ -33,7 +34,8 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     buffer = io.StringIO()
     figure.patch.set_alpha(0)
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Title": alt})
+        # savefig would draw it once more, for the bounding box of nothing
+        FigureCanvasSVG(figure).print_svg(buffer, metadata={"Date": None, "Title": alt})
     text = buffer.getvalue()
     text = text[text.index("<svg") :]
     for color, variable in _THEMED.items():

@@ -7,20 +7,20 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsim import __version__
 from memsim.analysis.program import ProgramResult
 from memsim.analysis.result import RunResult
-from memsim.report.page.compared import comparisons
 from memsim.report.page.one import of_result
 from memsim.report.page.program import of_program
-from memsim.report.page.studied import of_study
 from memsim.report.style import styled
-from memsim.studies import StudyTrials
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.why import Bottleneck, find_bottlenecks, has_profiles
+
+if TYPE_CHECKING:
+    from memsim.studies import StudyTrials
 
 Causes = Mapping[str, Sequence[Bottleneck]]
 
@@ -66,14 +66,26 @@ def render(
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'",
         "version": __version__,
         "programs": [of_program(label, one, number, links) for number, (label, one) in enumerate(profiles.items())],
-        "comparisons": None if profiles else comparisons(results),
+        "comparisons": _comparisons(results) if len(results) > 1 and not profiles else None,
         "results": [
             of_result(label, result, number, _causes(label, result, causes or {}))
             for number, (label, result) in enumerate(results.items())
         ],
-        "studies": [of_study(label, study) for label, study in studies.items()],
+        "studies": _studies(studies) if studies else [],
     }
     return _environment().get_template("page.html.j2").render(content)
+
+
+def _comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
+    from memsim.report.page.compared import comparisons  # which needs all of studies
+
+    return comparisons(results)
+
+
+def _studies(studies: Mapping[str, StudyTrials]) -> list[dict[str, Any]]:
+    from memsim.report.page.studied import of_study
+
+    return [of_study(label, study) for label, study in studies.items()]
 
 
 def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Bottleneck] | None:

@@ -13,7 +13,8 @@ import pytest
 from fake_server import FakeServer
 
 from memsim.capture.compilers import find_compiler
-from memsim.capture.libraries import host_memory_library, library_folder
+from memsim.capture.libraries import library_folder
+from memsim.capture.library_build import HOST_MEMORY
 from memsim.support.errors import InputError
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -72,7 +73,7 @@ def run(libraries: Path, server: FakeServer) -> Callable[..., subprocess.Complet
     def start(*command: str | Path, preload: bool = False) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "LD_LIBRARY_PATH": str(libraries), "MEMSIM_GPU_SOCKET": str(server.path)}
         if preload:
-            environment["LD_PRELOAD"] = str(host_memory_library())
+            environment["LD_PRELOAD"] = str(library_folder() / HOST_MEMORY)
         words = [str(word) for word in command]
         done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
         server.settle()

@@ -56,7 +56,7 @@ def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_other_builds_of_torch_are_refused_in_one_line(tmp_path: Path, version, library, problem) -> None:
+def test_other_torch_builds_are_refused_in_one_line(tmp_path: Path, version, library, problem) -> None:
     torch = tmp_path / "torch"
     (torch / "lib").mkdir(parents=True)
     (torch / "lib" / library).touch()

@@ -13,7 +13,7 @@ LINE, N = (0, 1), 200
 
 @pytest.mark.parametrize("lanes", [None, 32, 16, 8])
 @pytest.mark.parametrize("what", ["loads that hit", "stores", "shared memory", "constants"])
-def test_one_instruction_per_turn_of_the_lanes(lanes, what):
+def test_one_instruction_per_turn_of_lanes(lanes, what):
     """Many warps issue without waiting: the cycles per instruction are those of the lanes, or 1."""
     more = {
         "loads that hit": dict(transactions=[LINE]),

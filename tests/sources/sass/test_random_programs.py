@@ -32,7 +32,7 @@ def test_machine_code_leaves_the_memory_of_ptx(seed):
 
 @needs_machine_code
 @pytest.mark.parametrize("seed", seeds(20))
-def test_instructions_of_all_types_give_the_bits_of_ptx(seed):
+def test_instructions_of_all_types_give_ptx_bits(seed):
     program = TypedProgram(seed)
     known = [one for one in ARCHITECTURES if one >= 80]  # halves have instructions that came with sm_80
 
