@@ -55,16 +55,16 @@ def judge(
 
 def _line(one: dict[str, Any]) -> str:
     """A document in a line."""
-    told = f"{one['file']}: {one['verdict']}"
+    text = f"{one['file']}: {one['verdict']}"
     if one["time_us"] is not None:
-        told += f", {one['time_us']['mean']:.4g} µs, bound by {one['bound_by']['part']}"
+        text += f", {one['time_us']['mean']:.4g} µs, bound by {one['bound_by']['part']}"
         if one["of_best"] is not None:
-            told += f", {one['of_best']:.0%} of the best possible time's speed"
+            text += f", {one['of_best']:.0%} of the best possible time's speed"
     if one["error"] is not None:
         place = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
-        told += f": {place}{one['error']['text']}"
+        text += f": {place}{one['error']['text']}"
     for finding in one["findings"][:1]:
-        told += f"; {finding['cause']}, line {finding['line']}: {finding['hint']}"
+        text += f"; {finding['cause']}, line {finding['line']}: {finding['hint']}"
     for warning in one["warnings"]:
-        told += f"; {warning['kind']}: {warning['text']}"
-    return told
+        text += f"; {warning['kind']}: {warning['text']}"
+    return text
