@@ -70,12 +70,12 @@ nightly: venv ## draw new random cases for HOURS=8; a failure prints how to repe
 bench: venv ## measure speed and memory; prints ratios
 	$(BIN)/python -m experiments.bench
 
-papers: venv ## compare with every paper and counter, one scoreboard; QUICK=1: small snapshots
-	$(BIN)/python -m experiments.harness -j $(JOBS) $(if $(QUICK),--quick)
+papers: venv ## run the studies whose tables are stale; BUDGET=minutes; QUICK=1: all, on small snapshots; LIST=1: only list them
+	$(BIN)/python -m experiments.harness -j $(JOBS) $(if $(QUICK),--quick,$(if $(LIST),--list,--stale $(if $(BUDGET),--budget $(BUDGET))))
 
 docs: venv ## the manual as a site, in out/site
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/mkdocs build --quiet --strict --site-dir out/site
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) memsim/capture/built out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -21,11 +21,14 @@ from memsim.api import (
     capacity,
     capture,
     capture_ptx,
+    check,
     compare,
     estimate,
     explore,
     open_trace,
+    predicted_times,
     profile_program,
+    prune,
     sensitivity,
     simulate,
     simulate_program,
@@ -45,9 +48,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "import_accelsim",
+    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "check", "import_accelsim",
     "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "profile_program",
-    "estimate", "explore",
+    "estimate", "explore", "prune", "predicted_times",
     "Result", "Study", "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 

@@ -111,9 +111,9 @@ class Result(result.RunResult):
             InputError: jinja2 or Pygments is not installed, the file cannot be written, or another trace.
         """
         from memsim.report.page import write_page
-        from memsim.why import explain, explained
+        from memsim.why import explain, has_profiles
 
-        found = explain(self, trace, quick=quick, jobs=jobs).causes if explained(self) else None
+        found = explain(self, trace, quick=quick, jobs=jobs).causes if has_profiles(self) else None
         name = str(self.trials.about["trace"]["kernel"])
         return write_page({name: self}, {}, out, {} if found is None else {name: found})
 

@@ -17,7 +17,7 @@ def result():
     return Result(synthetic.spmv(6))
 
 
-def test_a_load_is_found_by_text_array_or_place(result):
+def test_load_is_found_by_text_array_or_place(result):
     assert result.loads["y[ind]"] is result.loads[4] is result.loads["y"]
     assert result.loads["indices"] is result.loads["spmv.py:43"]
     with pytest.raises(KeyError, match="'row_ptr' names 2 rows"):

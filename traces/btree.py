@@ -1,7 +1,7 @@
 """Searching a B+ tree, a query a block and a key of the node a thread: b+tree of Rodinia (Che et al., IISWC 2009).
 
 After Fix, Wilkes and Skadron, "Accelerating Braided B+ Tree Searches on a GPU with CUDA" (A4MMC 2011). All threads read
-the node's keys; the one whose two keys enclose the query's goes on to its child. ``find`` looks one key up, ``range``
+the node's keys; the one whose two keys enclose the query's descends to its child. ``find`` looks one key up, ``range``
 the two ends of a range at once. Nodes lie in the order of their levels, as structs of 517 words: nothing is aligned.
 """
 

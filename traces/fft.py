@@ -1,4 +1,4 @@
-"""Fourier transforms of complex signals by Stockham's algorithm, radix 2: no bit reversal, two points a thread.
+"""Fourier transforms of complex signals by Stockham's algorithm, radix 2: no bit reversal, two points per thread.
 
 A block transforms a signal in shared memory (shared), or the launch is one of the log n passes over signals in global
 memory (global): those of Govindaraju et al., "High Performance Discrete Fourier Transforms on Graphics Processors"

@@ -1,7 +1,7 @@
 """The mean of a pixel and its eight neighbours, one pixel a thread, three interleaved channels.
 
 A media filter of the Merge benchmarks (Linderman et al., ASPLOS 2008), which Hong and Kim (ISCA 2009, table 5) run on
-10000 x 10000 pixels with thirty accesses a thread that do not coalesce.
+10000 x 10000 pixels with thirty accesses per thread that do not coalesce.
 """
 
 import numpy as np

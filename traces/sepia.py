@@ -1,7 +1,7 @@
 """Sepia toning, one pixel a thread: three channels in, three out, interleaved as images are.
 
 A media filter of the Merge benchmarks (Linderman et al., ASPLOS 2008), which Hong and Kim (ISCA 2009, table 5) run on
-7000 x 7000 pixels with six accesses a thread that do not coalesce.
+7000 x 7000 pixels with six accesses per thread that do not coalesce.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Seven-point stencil on a cube: one column of points a thread, the planes above and below in registers.
+"""Seven-point stencil on a cube: one column of points per thread, the planes above and below in registers.
 
 After Micikevicius, "3D Finite Difference Computation on GPUs using CUDA" (GPGPU-2, 2009).
 """

@@ -1,6 +1,6 @@
 """D = alpha A B + beta C of half-precision A and B on tensor cores, tiles of A and B staged in shared memory.
 
-``persistent`` is the CUDA sample cudaTensorCoreGemm: a block an SM, each going on to the next tile; A by rows, B by
+``persistent`` is the CUDA sample cudaTensorCoreGemm: one block per SM, each taking tile after tile; A by rows, B by
 columns, C and D by rows. ``tiled`` is the WMMA kernel of CUTLASS 1.x: a tile a block, A, B and D by columns, beta 0;
 the next part of A and B is on its way to registers while the last is multiplied.
 What tensor cores do inside a tile is described as scalar products from shared memory, or, as no address depends on it,
@@ -17,7 +17,7 @@ DEPTH = 64  # of a tile, in halves
 WORDS = DEPTH // 2  # of 32 bits, two halves each: 128 bytes
 PADDING = 4  # words, so that lines of a tile begin in different banks
 WARPS = 8
-# Of a warp for 16 halves of depth: 12 shared loads of fragments (16 bytes a lane), and 8 products of 16 x 16 x 16 in
+# Of a warp for 16 halves of depth: 12 shared loads of fragments (16 bytes per lane), and 8 products of 16 x 16 x 16 in
 # four steps of four instructions each (Jia et al., arXiv 1804.06826, section 4.4). Each of these takes two cycles, as a
 # quarter of an SM has two tensor cores of 64 products a cycle (NVIDIA Tesla V100 whitepaper, WP-08608-001). The 8
 # products have sums of their own; the steps of one follow each other.

@@ -8,7 +8,7 @@ simulated, so counts differ and ratios do not.
 from pathlib import Path
 
 import memsim
-from memsim.measured import beside
+from memsim.measured import compare_with_report
 
 Path("ncu.csv").write_text(
     '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'
@@ -16,5 +16,5 @@ Path("ncu.csv").write_text(
     '"0","add_samples","(256, 1, 1)","(1024, 1, 1)","lts__t_sector_op_write_hit_rate.pct","%","100"\n'
 )
 result = memsim.simulate(memsim.trace("mri_q", gpu="quadro-gv100", voxels=1 << 14, samples=16), trials=2)
-for line in beside(result, "ncu.csv").lines:
+for line in compare_with_report(result, "ncu.csv").lines:
     print(f"{line.metric.name}: measured {line.measured:.1f}, simulated {line.metric.values.mean:.1f}")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from experiments.baghsorkhi2012.kernels import KERNELS, LBM, SPMV, VERSIONS, replay
 from experiments.harness.readme import markdown
-from experiments.harness.study import AtMost, Claim, Points, Setting
+from experiments.harness.study import AtMost, Claim, Points, Setting, WithinFactor
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Ratio
 from memsim.analysis.tables import number
@@ -44,11 +44,11 @@ def claims(results: Results) -> list[Claim]:
     spread, settles = "trials within mean ± 2 sd, of those that spread", "trials until the sd of SpMV's L2 read settles"
     paper_seconds, when = 3.16 * 60, "section 5.3: Core i7 at 2.8 GHz"
     return [
-        Claim("mean sd of the hit ratios", 1.0, float(sds.mean()), None, "%", "section 5.2", AtMost(1.0)),
-        Claim("sd of SpMV's L2 read ratio", 2.0, sd, sd_interval, "%", "section 5.3", AtMost(2.0)),
-        Claim(spread, 95.0, float(inside), None, "%", "section 5.2", Points(3.0)),
-        Claim(settles, 20, settled(spmv.l2_read), None, "trials", "section 5.3, figure 7", AtMost(20)),
-        Claim("fastest trial of SpMV, one core", paper_seconds, seconds, None, "s", when, AtMost(paper_seconds)),
+        Claim("mean sd of the hit ratios", 1.0, float(sds.mean()), None, "%", "section 5.2", aim=AtMost(1.0)),
+        Claim("sd of SpMV's L2 read ratio", 2.0, sd, sd_interval, "%", "section 5.3", aim=WithinFactor(2)),
+        Claim(spread, 95.0, float(inside), None, "%", "section 5.2", aim=Points(3.0)),
+        Claim(settles, 20, settled(spmv.l2_read), None, "trials", "section 5.3, figure 7", aim=AtMost(20)),
+        Claim("fastest trial of SpMV, one core", paper_seconds, seconds, None, "s", when, aim=AtMost(paper_seconds)),
     ]
 
 
@@ -135,8 +135,8 @@ def draw(results: Results, folder: Path) -> None:
         figure, (axis,) = panels(1, 1, 5.6, 3.4)
         memory_density(axis, spmv)
         write(figure, folder / "figure3.png")
-        write(comparison.beside(dict(pairs[:4])), folder / "figure5.png")
-        write(comparison.beside(dict(pairs[4:])), folder / "figure6.png")
+        write(comparison.side_by_side(dict(pairs[:4])), folder / "figure5.png")
+        write(comparison.side_by_side(dict(pairs[4:])), folder / "figure6.png")
         write(_convergence(results), folder / "figure7.png")
 
 

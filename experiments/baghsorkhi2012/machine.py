@@ -31,10 +31,10 @@ def claims() -> list[Claim]:
     found: dict[str, Any] = {name: value for name, _, value in table(gpu)}
     rows = []
     for name, (published, unit) in _FOUND.items():
-        rows.append(Claim(_walked(name), published, found[name], None, unit, "section 2.1", Within(0)))
+        rows.append(Claim(_walked(name), published, found[name], None, unit, "section 2.1", aim=Within(0)))
     for name, ns in _LATENCIES.items():
         ours = found[name] * 1e3 / gpu.sm.clock_mhz
-        rows.append(Claim(_walked(name), ns, ours, None, "ns", "section 2.1", Within(0.05)))
+        rows.append(Claim(_walked(name), ns, ours, None, "ns", "section 2.1", aim=Within(0.05)))
     return [*rows, *store_claims()]
 
 
@@ -43,7 +43,7 @@ def store_claims() -> list[Claim]:
     source = "section 2.1: only a block activated by a write request hits"
     expected = {"read": 0, "written": 100}
     return [
-        Claim(f"stores that hit L2, of blocks {how} before", hits, ours, None, "%", source, Within(0))
+        Claim(f"stores that hit L2, of blocks {how} before", hits, ours, None, "%", source, aim=Within(0))
         for how, hits in expected.items()
         for ours in [100 * _write_ratio(how == "written")]
     ]

@@ -1,4 +1,4 @@
-"""What the paper prints, beside ours."""
+"""The paper's figures, compared with memsim's."""
 
 from __future__ import annotations
 

@@ -51,7 +51,15 @@ def claims(found: Mapping[str, Pair]) -> list[Claim]:
     for name, (scalar, vectorized) in found.items():
         ours, interval = speedup(scalar, vectorized)
         rows.append(
-            Claim(f"vectorised SpMV's speedup, {name}", MEASURED[name], ours, interval, "x", "section 6.2", Within(0.1))
+            Claim(
+                f"vectorised SpMV's speedup, {name}",
+                MEASURED[name],
+                ours,
+                interval,
+                "x",
+                "section 6.2",
+                aim=Within(0.1),
+            )
         )
     for name, (scalar, _) in found.items():
         x = latencies(scalar)
@@ -130,7 +138,7 @@ def table(found: Mapping[str, Pair]) -> str:
 
 
 def readings(setting: Setting, found: Mapping[str, Pair]) -> str:
-    """Speedups under other readings of the listing and of the matrices, beside those `found` and those measured."""
+    """Speedups under other readings of the listing and the matrices, with those `found` and those measured."""
     trials, share, names = (2, 0.05, "b") if setting.quick else (2, 0.25, "ubUB")
     rows = [
         ["measured", *(number(MEASURED[name], 2) for name in names)],

@@ -13,7 +13,7 @@ from experiments.bench.describing import describing
 from experiments.bench.first_use import first_use
 from experiments.bench.growing import growing
 from experiments.bench.importing import importing
-from experiments.bench.lru import beside_pycachesim
+from experiments.bench.lru import measure_pycachesim
 from experiments.bench.memory import memory
 from experiments.bench.presets import presets
 from experiments.bench.ptx import ptx
@@ -28,7 +28,7 @@ from memsim.support.result_cache import VARIABLE
 
 def _replay(workload: Prepared) -> list[Row]:
     rows = replay(workload)
-    return rows + beside_pycachesim(workload, rows[0].measured)
+    return rows + measure_pycachesim(workload, rows[0].measured)
 
 
 PARTS = {

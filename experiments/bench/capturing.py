@@ -74,7 +74,7 @@ def _memory(blocks: int, peak: float) -> list[Row]:
 
 
 def _speed(name: str, done: list[Capture]) -> Row:
-    """Lane accesses a second of the best capture, and what its time was spent on."""
+    """Lane accesses per second of the best capture, and what its time was spent on."""
     best = min(done, key=lambda one: one.run.wall)
     run = min((one.run for one in done), key=lambda run: run.cpu)
     least = min(done, key=lambda one: one.run.cpu)

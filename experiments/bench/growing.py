@@ -2,7 +2,7 @@
 
 A sparse product of more rows gathers from a longer vector, which fits L1 no more: of SpMV with 13 times fewer rows, 15
 of 100 transactions go on to a V100's L2, of the whole one 93. So here the table that is gathered from stays as long as
-the paper's vector, beside a stream that is read once, and blocks become more.
+the paper's vector, together with a stream that is read once, and blocks become more.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Importing Accel-Sim's traces: how fast, and beside Accel-Sim itself with one trial of the replay.
+"""Importing Accel-Sim's traces: how fast, and how fast Accel-Sim itself is compared with one trial of the replay.
 
-Accel-Sim's speed was measured on a machine like ours: 5 to 24 thousand L1 sector accesses a second; 2 million took two
-minutes. The ratios here are over the highest, and their notes tell the others. Sectors of shared memory do not count,
-there as here, but both take their time.
+Accel-Sim's speed was measured on a machine like ours: 5 to 24 thousand L1 sector accesses per second; 2 million took
+two minutes. The ratios here are over the highest, and their notes give the others. Sectors of shared memory do not
+count, there as here, but both take their time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from experiments.bench.workload import Prepared
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 
-ACCELSIM = 24e3  # L1 sector accesses a second, the most that was measured
+ACCELSIM = 24e3  # L1 sector accesses per second, the most that was measured
 OTHERS = {"2 million in two minutes": 2e6 / 120, "the least": 5e3}
 GPU = "tesla-v100"
 SMALLER = 8  # times fewer blocks, where only the encodings are compared
@@ -52,7 +52,7 @@ def _encodings(folder: Path, blocks: int, repeats: int) -> list[Row]:
         how = (
             f"best of {repeats} imports on one core, {path.stat().st_size / 1e6:.0f} MB, {lanes / 1e6:.2f} M lane "
             f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time; "
-            f"{sectors / wall / 1e6:.2f} M L1 sector accesses a second"
+            f"{sectors / wall / 1e6:.2f} M L1 sector accesses per second"
         )
         what = f"lane accesses imported a second, {encoding}"
         rows.append(Row(what, lanes / wall / 1e6, "M/s", None, None, how, lanes))
@@ -73,7 +73,7 @@ def _import(path: Path) -> Spent:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ImportTimes:
     """A trace imported and replayed: its size; the least time of two commands, of one, and of the calls behind."""
 
     sectors: int
@@ -102,7 +102,7 @@ def _beside(name: str, path: Path, runs: int) -> Row:
     return Row(f"Accel-Sim's time over import and replay, {name}", ratio, "x", 100, None, how, done.sectors)
 
 
-def _import_and_run(path: Path, runs: int) -> Beside:
+def _import_and_run(path: Path, runs: int) -> ImportTimes:
     """Both by commands, as a user does it; and by calls in this process, of which the first loads the loops."""
     trace, result = path.with_suffix(".h5"), path.with_suffix(".result.h5")
     commands, command, reading, replaying = [], [], [], []
@@ -122,7 +122,7 @@ def _import_and_run(path: Path, runs: int) -> Beside:
         replaying.append(clock.spent)
     transactions = coalesce(read, memsim.load_gpu(GPU))
     least = (min(times, key=lambda spent: spent.wall) for times in (commands, command, reading, replaying))
-    return Beside(int(popcounts(transactions.masks).sum()), read.n_instructions, *least)
+    return ImportTimes(int(popcounts(transactions.masks).sum()), read.n_instructions, *least)
 
 
 def _memsim(*arguments: str) -> None:

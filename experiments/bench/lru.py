@@ -1,4 +1,4 @@
-"""pycachesim's C backend on the same transactions, beside our replay.
+"""pycachesim's C backend on the same transactions, compared with our replay.
 
 pycachesim (RRZE-HPC) gets them as one stream, an instruction of every warp in turn, by its quickest call: a list of
 Python's own ints, made before the clock starts, goes to C at once (measured: five times as fast as ``loadstore``).
@@ -22,7 +22,7 @@ from memsim.trace.transactions import Transactions
 PIECE = 1 << 20  # transactions held as Python ints at a time
 
 
-def beside_pycachesim(prepared: Prepared, ours: float) -> list[Row]:
+def measure_pycachesim(prepared: Prepared, ours: float) -> list[Row]:
     """Two rows: its speed and the ratio.
 
     Args:
@@ -45,7 +45,7 @@ def beside_pycachesim(prepared: Prepared, ours: float) -> list[Row]:
     theirs = count / seconds / 1e6
     how = f"{count / 1e6:.2f} M accesses in one pass, wall, one merged stream, two plain LRU levels"
     return [
-        Row("accesses a second of pycachesim's C backend", theirs, "M/s", None, None, how, count),
+        Row("accesses per second of pycachesim's C backend", theirs, "M/s", None, None, how, count),
         Row("ours over pycachesim's", ours / theirs, "x", 1, 2, "the best trial above over it, in one process", count),
     ]
 

@@ -22,7 +22,11 @@ from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.trace.reader import Trace
 
-GPUS = {"tesla-c2050": 6, "tesla-v100": 5, "h100": 4}  # the sparse product's transactions a second that must be reached
+GPUS = {
+    "tesla-c2050": 6,
+    "tesla-v100": 5,
+    "h100": 4,
+}  # the sparse product's transactions per second that must be reached
 LARGEST = "h100"
 SMALL = ("saxpy", "conv2d", "lbm")  # kernels of thirty thousand transactions
 OTHERS = ("matmul", "stencil", "transpose", "histogram")
@@ -38,7 +42,7 @@ class Cost:
 
     @property
     def rate(self) -> float:
-        """Million transactions a second."""
+        """Million transactions per second."""
         return self.transactions / self.seconds / 1e6
 
     @property

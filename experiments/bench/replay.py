@@ -1,4 +1,4 @@
-"""Replaying: transactions a second on one core, and SimPy's share of the time."""
+"""Replaying: transactions per second on one core, and SimPy's share of the time."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ class Row:
         what: the figure's name.
         measured: its value.
         unit: of measured, must and aim.
-        must, aim: what is asked for; None for a figure that only stands beside another.
+        must, aim: what is asked for; None for a figure that is only compared with another.
         how: how it was measured, and what it is made of.
         work: what was done meanwhile (trials, transactions, ...): the same in every run.
         less_is_better: whether must and aim are upper bounds.

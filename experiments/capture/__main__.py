@@ -30,4 +30,4 @@ if __name__ == "__main__":
         if given.checks and known[program].result == "captured" and not known[program].check:
             known[program] = checked(one, known[program], given.checkouts, given.limit)
         write((known[key] for key in order if key in known), given.out)
-        print(*known[program].program, known[program].result, known[program].check, known[program].told, flush=True)
+        print(*known[program].program, known[program].result, known[program].check, known[program].message, flush=True)

@@ -19,7 +19,7 @@ _OPENS = re.compile(r"\bfopen\s*\(|\bifstream\b|sdkFindFilePath|\bopen\s*\([^)]*
 _EXERCISE = re.compile(r"FIXME", re.IGNORECASE)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 _SOURCES = (".cu", ".cpp", ".cc", ".c")
-# What a program needs beside CUDA's runtime and the libraries of docs/how_to/capture.md; such a program is not plain.
+# What a program needs besides CUDA's runtime and the libraries of docs/how_to/capture.md; such a program is not plain.
 _NEEDS = {
     "MPI": r'#\s*include\s*[<"]mpi\.h',
     "PyTorch": r'#\s*include\s*[<"](ATen|torch|c10)/',
@@ -113,26 +113,26 @@ def _fits(path: Path, sources: list[Path]) -> bool:
 
 
 def _all_text(path: Path, sources: list[Path]) -> str:
-    """Of a program's sources, and of the files beside them that these include."""
+    """Of a program's sources, and of the files next to them that these include."""
     todo, seen = [path, *sources], dict.fromkeys([path, *sources])
     while todo:
         one = todo.pop()
         for name in _INCLUDE.findall(_text(one)):
-            beside = one.parent / name
-            if beside.is_file() and beside not in seen:
-                seen[beside] = None
-                todo.append(beside)
+            included = one.parent / name
+            if included.is_file() and included not in seen:
+                seen[included] = None
+                todo.append(included)
     return "\n".join(map(_text, seen))
 
 
 def _others(path: Path) -> list[Path]:
-    """Source files beside a main that the folder's build file names, have no main and are included by none."""
+    """Source files next to a main that the folder's build file names, have no main and are included by none."""
     build = "".join(_text(one) for one in path.parent.glob("*") if one.name in ("Makefile", "CMakeLists.txt"))
-    beside = [one for one in sorted(path.parent.iterdir()) if one.suffix in _SOURCES and one != path]
-    included = {name for one in [path, *beside] for name in _INCLUDE.findall(_text(one))}
+    neighbours = [one for one in sorted(path.parent.iterdir()) if one.suffix in _SOURCES and one != path]
+    included = {name for one in [path, *neighbours] for name in _INCLUDE.findall(_text(one))}
     return [
         one
-        for one in beside
+        for one in neighbours
         if re.search(rf"\b{re.escape(one.stem)}\.(o|cu|cpp|cc|c)\b", build)
         and one.name not in included
         and not _MAIN.search(_text(one))

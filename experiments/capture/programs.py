@@ -21,7 +21,7 @@ class Program:
         sources: further files, with colons between.
         includes: folders for ``-I``, with colons between.
         arguments: of its command line.
-        needs: what it needs beside CUDA's runtime and libraries; "": it is plain.
+        needs: what it needs besides CUDA's runtime and libraries; "": it is plain.
     """
 
     repository: str

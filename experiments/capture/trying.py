@@ -37,7 +37,7 @@ class Tried:
         result: ``captured``, ``refused``, or ``time``.
         by: what was traced: ``ptx``, or, of rows from before memsim ran PTX alone, ``source``; "" of no trace.
         seconds: of a processor that it took, up to the end of the trace.
-        told: memsim's line, if it was refused.
+        message: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
             says nothing, ``time``, ``refused`` where its source cannot be traced (``asm``) or it calls what is not
             there, or "" where that was not tried.
@@ -52,7 +52,7 @@ class Tried:
     result: str
     by: str = ""
     seconds: str = ""
-    told: str = ""
+    message: str = ""
     check: str = ""
     tried: str = ""
 
@@ -101,8 +101,8 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
         return replace(row, result="captured", by="ptx")
     if _out_of_time(done):
         return row
-    told = lines[-1] if lines else done.stderr[-200:]
-    return replace(row, result="refused", told=told.replace(f"{checkouts}/", ""))
+    message = lines[-1] if lines else done.stderr[-200:]
+    return replace(row, result="refused", message=message.replace(f"{checkouts}/", ""))
 
 
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:

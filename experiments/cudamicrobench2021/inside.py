@@ -1,4 +1,4 @@
-"""The pairs whose difference lies inside a kernel, beside the times that their authors publish."""
+"""The pairs whose difference lies inside a kernel, compared with the times that their authors publish."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def times(setting: Setting) -> list[Time]:
 
 
 def time_of(asked: tuple[dict[str, str], bool, Path | None]) -> Time:
-    """A row of `measured.csv`, beside it memsim's: whether quickly, and the folder of the downloads."""
+    """A row of `measured.csv` and memsim's result: whether quickly, and the folder of the downloads."""
     row, quick, downloaded = asked
     benchmark, gpu, n = row["benchmark"], row["gpu"], int(row["n"])
     trace, parts, traced = captured(benchmark, row["version"], n, gpu, downloaded), 1.0, "captured"

@@ -1,6 +1,6 @@
 """A program of references as a kernel that runs: one function for all programs and versions.
 
-What the model is told of a program says which element every thread accesses when, and whether shared memory serves it;
+The model's input about a program says which element every thread accesses when, and whether shared memory serves it;
 that is all a trace needs. Values are zeros. Computation is an instruction an access for its address, one for what is
 done with a loaded value, and the branches of accesses by some lanes only.
 """

@@ -11,10 +11,11 @@ from experiments.cumapz2011.described import described
 from experiments.cumapz2011.programs import PROGRAMS
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
-from experiments.harness.study import Claim, Setting
+from experiments.harness.study import Claim, Points, Setting
 from memsim.models.cumapz import Factors
 
 GPU = "tesla-c1060"
+NEAR = 0.1  # how far a coefficient may be from the published one
 # The coefficients of MPE with measured performance that section 6.1 prints; their mean is the abstract's 0.96.
 PUBLISHED = {
     "Laplace": 0.99, "Wavelet": 0.92, "MatrixMul": 0.94, "Transpose": 0.97,
@@ -60,10 +61,11 @@ def claims(found: dict[str, float]) -> Iterator[Claim]:
     """A claim a program, and the mean, which is the paper's 0.96."""
     for program, published in PUBLISHED.items():
         yield Claim(f"correlation of MPE with simulated performance, {program}", published, found[program],
-                    source="Kim and Shrivastava 2011, section 6.1: with measured performance")  # fmt: skip
+                    source="Kim and Shrivastava 2011, section 6.1: with measured performance",
+                    aim=Points(NEAR))  # fmt: skip
     yield Claim("correlation of MPE with simulated performance, mean of the eight programs",
                 float(np.mean(list(PUBLISHED.values()))), float(np.mean(list(found.values()))),
-                source="Kim and Shrivastava 2011, section 7: with measured performance")  # fmt: skip
+                source="Kim and Shrivastava 2011, section 7: with measured performance", aim=Points(NEAR))  # fmt: skip
 
 
 def table(factors: dict[Version, Factors], milliseconds: Milliseconds, found: dict[str, float]) -> str:

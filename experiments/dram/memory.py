@@ -1,4 +1,4 @@
-"""A memory of the study: one channel as ours knows it, beside one simulator's."""
+"""A memory of the study: one channel of memsim's and one of another simulator's."""
 
 from __future__ import annotations
 

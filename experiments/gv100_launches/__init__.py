@@ -1,1 +1,1 @@
-"""Twelve launches of PolyBench/GPU and Rodinia, beside a Quadro GV100's counters."""
+"""Twelve launches of PolyBench/GPU and Rodinia, compared with a Quadro GV100's counters."""

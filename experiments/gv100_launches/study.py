@@ -1,4 +1,4 @@
-"""Run the study: every launch's hit ratios, sectors and cycles beside the hardware's."""
+"""Run the study: every launch's hit ratios, sectors and cycles, compared with the hardware's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The figure of a ladder: one kernel after the other, each a step faster, ours beside what was measured."""
+"""The figure of a ladder: one kernel after the other, each a step faster, simulated and measured."""
 
 from __future__ import annotations
 

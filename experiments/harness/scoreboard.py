@@ -21,13 +21,13 @@ _IN_TERMINAL = len(HEADERS) - 1  # without the source
 def row(claim: Claim) -> Row:
     """One claim.
 
-    >>> row(Claim("L1 read", 50.0, 52.5, (52.0, 53.0), "%", "table 1"))
-    ['L1 read', '50', '52.5', '52 … 53', '%', '+2.5 pp', '', '', 'table 1']
+    >>> from experiments.harness.study import Points
+    >>> row(Claim("L1 read", 50.0, 52.5, (52.0, 53.0), "%", "table 1", aim=Points(3)))
+    ['L1 read', '50', '52.5', '52 … 53', '%', '+2.5 pp', 'within 3', 'met', 'table 1']
     """
     interval = "" if claim.interval is None else " … ".join(significant(bound) for bound in claim.interval)
-    aim = "" if claim.aim is None else str(claim.aim)
     numbers = significant(claim.published), significant(claim.ours)
-    return [claim.claim, *numbers, interval, claim.unit, claim.error, aim, claim.verdict, claim.source]
+    return [claim.claim, *numbers, interval, claim.unit, claim.error, str(claim.aim), claim.verdict, claim.source]
 
 
 def text(found: Mapping[str, Sequence[Row]]) -> str:
@@ -44,15 +44,16 @@ def as_markdown(found: Mapping[str, Sequence[Row]]) -> str:
 
 
 def summary(found: Mapping[str, Sequence[Row]]) -> str:
-    """How many aims are met.
+    """How many aims are met, and how many rows are of runs before every claim had one.
 
     >>> from experiments.harness.study import AtLeast
-    >>> summary({"a": [row(Claim("r", 1, 0.95, aim=AtLeast(0.9))), row(Claim("s", 1, 1))]})
-    '2 claims; 1 of 1 aims met'
+    >>> summary({"a": [row(Claim("r", 1, 0.95, aim=AtLeast(0.9))), row(Claim("s", 1, 1, aim=AtLeast(2)))]})
+    '2 claims; 1 of 2 aims met'
     """
     verdicts = [cells[_REACHED] for rows in found.values() for cells in rows]
-    asked = [verdict for verdict in verdicts if verdict]
-    return f"{len(verdicts)} claims; {asked.count('met')} of {len(asked)} aims met"
+    old = verdicts.count("")
+    text = f"{len(verdicts)} claims; {verdicts.count('met')} of {len(verdicts) - old} aims met"
+    return f"{text}; {old} rows are of older runs, without an aim" if old else text
 
 
 def keep(path: Path, rows: Sequence[Row]) -> None:

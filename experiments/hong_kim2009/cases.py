@@ -46,7 +46,7 @@ def micro(quick: bool) -> Iterator[Case]:
 
 
 def applications(quick: bool) -> Iterator[Case]:
-    """Table 5. ``extra`` makes up what a compiled thread executes beside what the description counts."""
+    """Table 5. ``extra`` makes up for what a compiled thread executes in addition to what the description counts."""
     yield _application("Sepia", "sepia", dict(extra=52, pixels=1 << 20))
     yield _application("Linear", "linear_filter", dict(extra=11, width=10000, height=40))
     yield svm("optimized", "SVM", n=30720, features=SVM_STEPS[1])

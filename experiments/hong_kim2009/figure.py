@@ -1,4 +1,4 @@
-"""Modelled beside simulated cycles an instruction."""
+"""Modelled and simulated cycles per instruction."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def price(t: Thread, options, prices, extra):
 
 @workload
 def options(n: int = 9_000_000, block: int = 256, extra: int = 0) -> Launch:
-    """Black-Scholes with seven accesses a thread that do not coalesce: five parameters of an option, two prices."""
+    """Black-Scholes with seven accesses per thread that do not coalesce: five parameters of an option, two prices."""
     arguments = dict(options=np.zeros(5 * n, np.float32), prices=np.zeros(2 * n, np.float32), extra=extra)
     return Launch(price, n // block, block, arguments, 11, 36)
 
@@ -109,6 +109,6 @@ def example(t: Thread, m, n):
 
 @workload
 def table_2() -> Launch:
-    """80 blocks of 128 threads; 12 registers a thread leave five of them an SM of 8192."""
+    """80 blocks of 128 threads; 12 registers per thread leave five of them an SM of 8192."""
     arrays = {name: np.zeros((80 * 128, 32), np.float32) for name in "mn"}
     return Launch(example, 80, 128, arrays, 12)

@@ -38,4 +38,4 @@ def cpis(found: Sequence[Found]) -> str:
         blocks = " ".join(str(one.said.occupancy.blocks) for one in ones)
         cases = "/".join(dict.fromkeys(str(one.said.prediction.case) for one in ones))
         rows.append([name, cases, blocks, *(f"{one.modelled:.2f} / {one.cpi:.2f} ({one.error:+.0%})" for one in ones)])
-    return markdown(["", "decides", "blocks an SM", *gpus], rows, left=3)
+    return markdown(["", "decides", "blocks per SM", *gpus], rows, left=3)

@@ -18,7 +18,7 @@ Row = tuple[str, object, object]  # parameter, configured, found
 
 
 def table(gpu: GPU, seed: int = 0) -> list[Row]:
-    """All rows. Configured values stand beside the found ones; no walk is told them. Nothing is translated.
+    """All rows. Configured values stand next to those found; no walk uses them. Nothing is translated.
 
     Raises:
         RuntimeError: as :func:`discover.included_cache`.

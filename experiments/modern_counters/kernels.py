@@ -37,7 +37,7 @@ def _direct(t: Thread, a, out, transposed):
 
 
 def _by_tile(t: Thread, a, out, pitch, tiles):
-    """A thread moves an element of each of `tiles` tiles beside each other."""
+    """A thread moves an element of each of `tiles` adjacent tiles."""
     tile = t.shared((TILE_Y, pitch), np.float32)
     x, y = t.thread_idx.x, t.thread_idx.y
     left, top = t.block_idx.x * (tiles * TILE_X), t.block_idx.y * TILE_Y

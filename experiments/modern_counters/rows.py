@@ -55,7 +55,7 @@ class Case:
 
     Attributes:
         gpu: the preset.
-        settings: of the machine: the profiler locks clocks to the base (SMs: the row's own where it is told).
+        settings: of the machine: the profiler locks clocks to the base (SMs: the row's own where it is stated).
         workload, parameters: of kernels.py, with the sizes of the measured run.
         whole: whether all blocks are replayed; else the default snapshot.
     """

@@ -1,4 +1,4 @@
-"""Run the study: every launch's hit ratio, sectors, bytes and time beside the hardware's."""
+"""Run the study: every launch's hit ratio, sectors, bytes and time, compared with the hardware's."""
 
 from __future__ import annotations
 

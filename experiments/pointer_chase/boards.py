@@ -40,7 +40,7 @@ class Board:
         title: the GPU measured.
         plateaus: name -> where its latency is taken.
         transitions: in the order of size.
-        sparse: where one row in `step` is simulated, beside those of plateaus and transitions.
+        sparse: where one row in `step` is simulated, in addition to those of plateaus and transitions.
         source: who measured it.
     """
 

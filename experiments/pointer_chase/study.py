@@ -105,7 +105,7 @@ def _capacities(one: Compared, transition: Transition, low: float, high: float) 
 
 
 def _claim(board: Board, claim: str, measured: float, ours: float, unit: str) -> Claim:
-    return Claim(f"{board.title}: {claim}", measured, ours, None, unit, board.source, AIM)
+    return Claim(f"{board.title}: {claim}", measured, ours, None, unit, board.source, aim=AIM)
 
 
 def _errors(one: Compared) -> list[str]:

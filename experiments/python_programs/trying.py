@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-COLUMNS = ["language", "repository", "file", "result", "seconds", "told"]
+COLUMNS = ["language", "repository", "file", "result", "seconds", "message"]
 
 
 def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]:
@@ -57,11 +57,11 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
         said, _ = process.communicate()
         result = "time"
     shutil.rmtree(made, ignore_errors=True)
-    told = "" if result in ("captured", "stopped") else why(said)
+    message = "" if result in ("captured", "stopped") else why(said)
     log = os.environ.get("LOGS")
     if log:
         (Path(log) / (entry["repository"].replace("/", "+") + "+" + Path(entry["file"]).stem + ".log")).write_text(said)
-    return {**entry, "result": result, "seconds": str(round(time.monotonic() - began)), "told": told}
+    return {**entry, "result": result, "seconds": str(round(time.monotonic() - began)), "message": message}
 
 
 def why(said: str) -> str:
@@ -92,7 +92,7 @@ def main() -> None:
         key = entry["repository"], entry["file"]
         if re.search(given.only, f"{entry['language']} {' '.join(key)}"):
             known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit, given.to_end)
-            print(known[key]["result"], *key, known[key]["seconds"], known[key]["told"], flush=True)
+            print(known[key]["result"], *key, known[key]["seconds"], known[key]["message"], flush=True)
             with given.out.open("w", newline="") as file:
                 out = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
                 out.writeheader()

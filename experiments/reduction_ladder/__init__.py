@@ -1,1 +1,1 @@
-"""Eight reductions, each a step faster, beside a V100's times."""
+"""Eight reductions, each a step faster, compared with a V100's times."""

@@ -96,11 +96,11 @@ def usual_seconds(trace: Path, jobs: int) -> float:
     return time.monotonic() - begin
 
 
-def _await_moment(told: int, draw: random.Random, span: float) -> int:
+def _await_moment(reported: int, draw: random.Random, span: float) -> int:
     """Wait for a random number of trials, often none, as a pipe tells them, and a little longer: how many came."""
     trials = max(draw.randrange(-TRIALS // 3, TRIALS), 0)
     came = 0
-    while came < trials and os.read(told, 1):
+    while came < trials and os.read(reported, 1):
         came += 1
     time.sleep(draw.uniform(0, 2 * span / TRIALS if trials else span / 2))
     return came
@@ -198,11 +198,11 @@ class Killed:
     """What became of a run after kill -9.
 
     Attributes:
-        finished: trials that it had told of.
+        finished: trials that it had reported.
         stored: trials that were on the disk.
-        damaged: the output, or what was kept beside it, cannot be read.
+        damaged: the output, or what was kept next to it, cannot be read.
         repeated: stored trials that were made again to go on.
-        wrong: in what the result, once gone on with, differs from that of an undisturbed run.
+        wrong: in what the result, once continued, differs from that of an undisturbed run.
     """
 
     finished: int
@@ -220,17 +220,17 @@ def kill(trace: Path, folder: Path, reference: RunResult, jobs: int, draw: rando
     """Kill a run at a random moment; look at what is there, then go on with it. `span`: what `usual_seconds` tells."""
     out = folder / "killed.h5"
     out.unlink(missing_ok=True)
-    told, tell = os.pipe()
+    reported, tell = os.pipe()
 
     def run() -> None:
         memsim.simulate(trace, GPU, trials=TRIALS, seed=1, jobs=jobs, out=out, progress=lambda _: os.write(tell, b"."))
 
     pid = forked(run)
     os.close(tell)
-    finished = _await_moment(told, draw, span)
+    finished = _await_moment(reported, draw, span)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    finished += _count(told)
+    finished += _count(reported)
     try:
         times = _stored(out)
         result = memsim.simulate(trace, GPU, trials=TRIALS, seed=1, out=out, resume=True)
@@ -254,7 +254,7 @@ def _count(pipe: int) -> int:
 
 
 def _stored(out: Path) -> dict[int, float]:
-    """Trials on the disk, in the result or beside it, and the seconds that each took, by which one tells it again."""
+    """Trials on the disk, in the result or next to it, and the seconds that each took, which identify it."""
     times: dict[int, float] = {}
     if out.exists():
         trials = RunResult.load(out).trials

@@ -39,8 +39,8 @@ class Kills:
     Attributes:
         runs: that were killed before they ended.
         damaged: runs that left an output which does not read whole.
-        outlived: runs of which a process went on for longer than the patience.
-        left: names of what lies in the temporary folder, or beside the output, after one more run that was not killed.
+        outlived: runs of which a process was still alive when the patience ended.
+        left: names of what lies in the temporary folder, or next to the output, after one more run that was not killed.
     """
 
     runs: int
@@ -131,7 +131,7 @@ def _marked(mark: str) -> Sequence[int]:
 
 def print_kills(times: int, seed: int = 0) -> None:
     """Print a table of what so many kills of each command left."""
-    print("| kill -9 of | killed | damaged outputs | processes that went on | left behind after the next run |")
+    print("| kill -9 of | killed | damaged outputs | processes still alive | left behind after the next run |")
     print("|---|--:|--:|--:|--:|")
     for name in COMMANDS:
         with TemporaryDirectory() as folder:

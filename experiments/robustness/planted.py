@@ -105,9 +105,9 @@ FAULTS = (
     ),
     Fault(
         "findings are listed with the least important first",
-        "memsim/why/explanation.py",
-        "return rank, -round(self.at_stake, 2),",
-        "return rank, round(self.at_stake, 2),",
+        "memsim/why/bottleneck.py",
+        "return rank, -round(self.expected_saving, 2),",
+        "return rank, round(self.expected_saving, 2),",
         ("tests/why",),
     ),
 )

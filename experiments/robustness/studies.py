@@ -48,7 +48,7 @@ def kill(folder: Path, reference: memsim.StudyResult, jobs: int, draw: random.Ra
     """Kill a study at a random moment of its first `span` seconds; look at what is there, then go on with it."""
     out = folder / "killed.h5"
     out.unlink(missing_ok=True)
-    told, tell = os.pipe()
+    reported, tell = os.pipe()
     counted = [0]
 
     def progress(state: State) -> None:
@@ -61,9 +61,9 @@ def kill(folder: Path, reference: memsim.StudyResult, jobs: int, draw: random.Ra
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
     finished = 0
-    while got := os.read(told, 4096):  # until its workers are gone, too
+    while got := os.read(reported, 4096):  # until its workers are gone, too
         finished += len(got)
-    os.close(told)
+    os.close(reported)
     try:
         times = _stored(out)
         result = small_study().run(out, resume=True)

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 SECONDS = 60  # no damaged input is worth more; what it makes is small
-LARGEST = 1 << 30  # bytes that a child may take beside what its parent had
+LARGEST = 1 << 30  # bytes that a child may take in addition to what its parent had
 _ROOM = 1 << 32  # where a child is stopped
 _TRACEBACK = 99
 

@@ -1,1 +1,1 @@
-"""Ten matrix products, each a step faster, beside an RTX A6000's rates."""
+"""Ten matrix products, each a step faster, compared with an RTX A6000's rates."""

@@ -17,7 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     first = steps.add_parser("measure", help="run the programs on the GPU at hand, under ncu")
     first.add_argument("-o", "--out", type=Path, default=Path("out", "silicon"))
-    second = steps.add_parser("compare", help="put memsim's predictions beside a counters.csv")
+    second = steps.add_parser("compare", help="compare memsim's predictions with a counters.csv")
     second.add_argument("counters", type=Path)
     second.add_argument("--gpu", required=True, help="preset of the GPU measured")
     second.add_argument("--trials", type=int, default=4)

@@ -1,4 +1,4 @@
-"""What memsim predicts of the same programs, beside the counters."""
+"""memsim's predictions for the same programs, compared with the counters."""
 
 from __future__ import annotations
 

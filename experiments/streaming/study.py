@@ -1,4 +1,4 @@
-"""Bandwidth of four streaming kernels against occupancy, beside a benchmark of five boards."""
+"""Bandwidth of four streaming kernels against occupancy, compared with a benchmark of five GPUs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.ticker import NullFormatter
 import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
-from experiments.harness.study import Claim, Outcome, Setting, Within
+from experiments.harness.study import AtMost, Claim, Outcome, Setting, Within
 from experiments.streaming.switches import PARTS, Settings, switched, table
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
@@ -24,6 +24,7 @@ from memsim.report.style import SERIES, panels, styled, write
 KERNELS = {"init": 1, "read": 1, "scale": 2, "vector_triad": 4}  # doubles that a thread moves
 MEASURED = Path(__file__).with_name("measured.csv")
 SOURCE = "RRZE-HPC gpu-benches, gpu-stream, 1038c5d"
+OCTAVES = 0.15  # mean of the errors' logarithms that is asked for: 11 %
 _WAVES = 8, 24  # of blocks at least: the difference is without the start, when caches and memory are idle
 _FILLINGS = 2, 4  # of L2 by each vector at least: the difference is without what stays there unwritten
 _RESERVED = 1024  # bytes of shared memory that each block takes besides, from compute capability 8.0 on
@@ -96,14 +97,16 @@ def _claims(points: list[Point]) -> Iterator[Claim]:
         for kernel in KERNELS:
             of = [point for point in points if (point.gpu, point.kernel) == (gpu, kernel)]
             for point in (of[0], of[-1]):
-                yield Claim(
-                    f"{gpu}, {kernel}: {point.threads} threads an SM", point.measured, point.ours, unit="GB/s",
-                    source=SOURCE, aim=None if _is_fitted(point) else Within(0.1),
-                )  # fmt: skip
+                if not _is_fitted(point):
+                    yield Claim(
+                        f"{gpu}, {kernel}: {point.threads} threads an SM", point.measured, point.ours, unit="GB/s",
+                        source=SOURCE, aim=Within(0.1),
+                    )  # fmt: skip
             errors = [abs(math.log2(point.ours / point.measured)) for point in of]
             yield Claim(
-                f"{gpu}, {kernel}: mean abs. log2 error", 0.0, float(np.mean(errors)), unit="octaves", source=SOURCE
-            )
+                f"{gpu}, {kernel}: mean abs. log2 error", 0.0, float(np.mean(errors)), unit="octaves", source=SOURCE,
+                aim=AtMost(OCTAVES),
+            )  # fmt: skip
 
 
 def _is_fitted(point: Point) -> bool:
@@ -118,7 +121,7 @@ def _table(points: list[Point]) -> str:
     for point in points:
         row = rows.setdefault((point.gpu, point.block, point.blocks_per_sm), [])
         row += [f"{point.measured:.0f}", f"{point.ours:.0f}"]
-    headers = ["board", "block", "blocks an SM", *(header for kernel in KERNELS for header in (kernel, "ours"))]
+    headers = ["board", "block", "blocks per SM", *(header for kernel in KERNELS for header in (kernel, "ours"))]
     return markdown(headers, [[gpu, str(block), str(resident), *row] for (gpu, block, resident), row in rows.items()])
 
 

@@ -52,7 +52,7 @@ def matmul(a, b, c, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GRO
 
 @gluon.jit
 def scale(x, out, columns, DOWN: gl.constexpr):
-    """Tiles of 32 rows and 128 columns, 16 bytes a lane; a warp's lanes lie along a row, or down a column."""
+    """Tiles of 32 rows and 128 columns, 16 bytes per lane; a warp's lanes lie along a row, or down a column."""
     across: gl.constexpr = gl.BlockedLayout([1, 4], [1, 32], [4, 1], [1, 0])
     down: gl.constexpr = gl.BlockedLayout([1, 4], [32, 1], [1, 4], [0, 1])
     layout: gl.constexpr = down if DOWN else across

@@ -28,6 +28,7 @@ from enum import StrEnum
 import numpy as np
 
 from memsim.analysis.choices import Convention
+from memsim.gpu.architecture import Architecture, architecture
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 
@@ -42,7 +43,6 @@ class AccessKind(StrEnum):
 
 OUTCOMES = ("hit", "miss", "sector_miss", "merge")
 FETCHES = (AccessKind.read, AccessKind.atomic)  # what a load or an atomic that returns a value waits for
-_SECTORED_COUNTERS = 7.0  # compute capability whose profiler counts L1 in sectors
 
 
 def outcome_counts(counters: np.ndarray, level: Level, unit: CountUnit, accesses: tuple[AccessKind, ...]) -> np.ndarray:
@@ -75,13 +75,13 @@ def of_caches_in_use(trials: Trials) -> np.ndarray:
 
 
 def _rule(
-    level: Level, accesses: tuple[AccessKind, ...], convention: Convention, capability: float
+    level: Level, accesses: tuple[AccessKind, ...], convention: Convention, chip: Architecture
 ) -> tuple[CountUnit, set[str]]:
     """The unit and the outcomes that count as hits."""
     unit = CountUnit.transactions if level is Level.l1 else CountUnit.sectors
     if convention is Convention.model:
         return unit, {"hit"}
-    if convention is Convention.traffic or capability < _SECTORED_COUNTERS:
+    if convention is Convention.traffic or not chip.sector_counters:
         return unit, {"hit", "merge"}
     if level is Level.l1:
         return CountUnit.sectors, {"hit", "merge", "sector_miss"} if accesses == (AccessKind.write,) else {
@@ -124,6 +124,6 @@ def hits_of(
     compute_capability: str,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hits and all accesses, each [...], in the convention's unit; arguments as of :func:`hit_ratio`."""
-    unit, hits = _rule(level, accesses, convention, float(compute_capability))
+    unit, hits = _rule(level, accesses, convention, architecture(compute_capability))
     counts = outcome_counts(counters, level, unit, accesses)
     return counts[..., [outcome in hits for outcome in OUTCOMES]].sum(axis=-1), counts.sum(axis=-1)

@@ -110,7 +110,7 @@ def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> La
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
     eighth = trials.full_until[:, None] / EIGHTHS
     later = np.diff(trials.blocks_done, axis=1)[:, -_LATER:]
-    each = eighth / np.maximum(later, 1e-9)  # cycles a block, in each later eighth
+    each = eighth / np.maximum(later, 1e-9)  # cycles per block, in each later eighth
     steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
     moved, deferred = _dram_cycles(trials, part)
     cost = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
@@ -148,7 +148,7 @@ def deferred_writes(trials: Trials) -> np.ndarray:
 
 
 def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
-    """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
+    """SM cycles per block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
     gpu: dict[str, Any] = trials.about["gpu"]
     dram = gpu["dram"]
     moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))

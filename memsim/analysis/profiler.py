@@ -58,7 +58,7 @@ def metrics(result: RunResult) -> dict[str, Metric]:
     """All figures that a result has, by name, in the order of the levels.
 
     Instructions and requests need the profile that files have from version 1.2 on, and instructions a trace that tells
-    those between its memory accesses; what cannot be told is left out.
+    those between its memory accesses; what is not known is left out.
 
     ::
 

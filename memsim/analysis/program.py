@@ -24,7 +24,7 @@ from memsim.trace import source_text
 if TYPE_CHECKING:
     from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
 
-SCHEMA, VERSION = "memsim-program", (1, 0)
+SCHEMA, VERSION = "memsim-program", (1, 1)
 BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel
 _MOST_GROUPS = 10_000
 
@@ -38,12 +38,17 @@ class LaunchGroup:
         launches: how many.
         first: of the first launch.
         others: of launches drawn from the others; None where there is one launch.
+        places: of the launches in the program, from 0; empty in what is read from a file.
+        rest: milliseconds of all launches after the first together, one value per trial, where each was replayed; None:
+            they are as many times the drawn one.
     """
 
     kernel: str
     launches: int
     first: RunResult
     others: RunResult | None
+    places: tuple[int, ...] = ()
+    rest: np.ndarray | None = None
 
     @property
     def typical(self) -> RunResult:
@@ -56,7 +61,8 @@ class LaunchGroup:
         first = self.first.kernel_time.values
         if self.others is None:
             return Sample(first)
-        return Sample(first + (self.launches - 1) * self.others.kernel_time.values)
+        drawn = (self.launches - 1) * self.others.kernel_time.values
+        return Sample(first + (drawn if self.rest is None else self.rest))
 
     @property
     def best_possible(self) -> float:
@@ -87,7 +93,9 @@ class ProgramResult:
     Attributes:
         groups: of launches that are alike.
         about: program, launches, interrupted, findings (a list of dicts kernel, cause, place, repair, gain, bound; gain
-            and bound are shares of the kernel's time, gain None where nothing was replayed).
+            and bound are shares of the kernel's time, gain None where nothing was replayed), activities (a list of
+            kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
+            :class:`memsim.capture.activities.ActivityKind`, and "launch").
     """
 
     groups: list[LaunchGroup]
@@ -102,6 +110,8 @@ class ProgramResult:
                 len(one.places),
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
+                tuple(one.places),
+                np.sum([RunResult(of).kernel_time.values for of in one.each], axis=0) if one.each else None,
             )
             for one in groups
             if one.first is not None
@@ -147,7 +157,8 @@ class ProgramResult:
 
     @staticmethod
     def _stated(group: LaunchGroup) -> dict[str, Any]:
-        return {"kernel": group.kernel, "launches": group.launches, "several": group.others is not None}
+        rest = None if group.rest is None else group.rest.tolist()
+        return {"kernel": group.kernel, "launches": group.launches, "several": group.others is not None, "rest": rest}
 
     @classmethod
     def load(cls, path: str | Path, convention: str = Convention.model) -> ProgramResult:
@@ -167,7 +178,12 @@ class ProgramResult:
                 for trials in of:
                     trials.sources = sources
                 results = [RunResult(trials, convention) for trials in of]
-                groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1]))
+                rest = None if one.get("rest") is None else np.array(one["rest"], float)
+                if rest is not None and rest.shape != results[0].trials.trial.shape:
+                    raise InputError(
+                        path, f"about.groups[{number}].rest", "has another number of trials; it is damaged"
+                    )
+                groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1], (), rest))
         return cls(groups, about)
 
 
@@ -189,6 +205,18 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
         right = isinstance(one, dict) and all(isinstance(one.get(name), kind) for name, kind in fields.items())
         if not right or one["launches"] < 1 + one["several"]:
             raise InputError(path, f"about.groups[{number}]", "holds impossible values; the file is damaged")
+        rest = one.get("rest")
+        if rest is not None and not (
+            isinstance(rest, list) and all(type(ms) is float and 0 <= ms < 1e18 for ms in rest)
+        ):
+            raise InputError(path, f"about.groups[{number}].rest", "holds impossible times; the file is damaged")
     if not isinstance(about.get("findings"), list):
         raise InputError(path, "about.findings", "is not a list; the file is damaged")
+    about.setdefault("activities", [])  # a file of version 1.0 has none
+    for number, row in enumerate(about["activities"] if isinstance(about["activities"], list) else [None]):
+        right = isinstance(row, list) and len(row) == 3 and isinstance(row[0], str)
+        if not right or not all(type(value) is int and value >= 0 for value in row[1:]):
+            raise InputError(path, f"about.activities[{number}]", "holds impossible values; the file is damaged")
+        if row[0] == "launch" and row[2] >= len(stated):
+            raise InputError(path, f"about.activities[{number}]", "is of no group; the file is damaged")
     return stated

@@ -15,12 +15,14 @@ from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use,
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
+from memsim.analysis.model_error import family_of, model_error
 from memsim.analysis.sampling import Sampling, sampled_ratio, sampling
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
-from memsim.hierarchy.counters import CountUnit, Level, TranslationEvent
+from memsim.gpu.components import COMPONENTS, counts_of
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
@@ -74,8 +76,8 @@ class RunResult:
     def until(self) -> dict[str, Any] | None:
         """The rule that was to end the run; None without one.
 
-        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files of before
-        there was one by default: it was).
+        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for. Older files, written before
+        there was a rule by default, lack the last: it was.
         """
         return self.trials.about.get("until")
 
@@ -135,7 +137,7 @@ class RunResult:
 
     @property
     def launch_cycles(self) -> int:
-        """What the GPU takes for a launch beside its blocks, SM cycles; 0 where its preset does not say."""
+        """SM cycles that the GPU takes for a launch in addition to its blocks; 0 where its preset does not say."""
         return sum(
             self.trials.about["gpu"].get("launch", {}).get(name) or 0 for name in ("idle_cycles", "active_cycles")
         )
@@ -167,6 +169,18 @@ class RunResult:
         if found is None:
             return None
         return Interval(*((bound + self.launch_cycles) * self.ns_per_cycle / 1e6 for bound in found))
+
+    @cached_property
+    def prediction_interval(self) -> Interval | None:
+        """The interval that is to hold the measured time of a launch in 90 % of cases, milliseconds.
+
+        It combines the model's error on GPUs of this family (:mod:`memsim.analysis.model_error`) with trials and
+        sampling. None where the trace has no instructions between accesses, so that the time is a lower bound.
+        """
+        if self.is_least_time or not self.kernel_time.mean > 0:
+            return None
+        found = model_error(family_of(self.trials.about["gpu"]["compute_capability"]))
+        return found.interval(self.kernel_time.mean, self.kernel_time_interval)
 
     @cached_property
     def active_time(self) -> Sample:
@@ -233,8 +247,21 @@ class RunResult:
         return {event.name: float(mean[event]) for event in TranslationEvent}
 
     @cached_property
+    def components(self) -> dict[str, dict[str, float]]:
+        """Of every component that the GPU has, by section: mean counters of a trial, and figures of merit."""
+        gpu, mean = self.trials.about["gpu"], self.trials.components.mean(axis=0)
+        reads = self.trials.counters[:, :, Level.l2, [Event.read_miss, Event.read_sector_miss], CountUnit.sectors]
+        missed = float(reads.sum()) / len(self.trials.trial)
+        return {
+            one.section: {name: float(value) for name, value in counts_of(one, mean).items()}
+            | {ratio.name: ratio.value(counts_of(one, mean), missed) for ratio in one.ratios}
+            for one in COMPONENTS
+            if one.is_on(gpu)
+        }
+
+    @cached_property
     def performance(self) -> dict[str, float]:
-        """How fast the trials ran: transactions a trial, a second (and worker), and SimPy's share of the time."""
+        """How fast the trials ran: transactions per trial, a second (and worker), and SimPy's share of the time."""
         trials, wall = self.trials, float(self.trials.wall_seconds.sum())
         return {
             "transactions_per_trial": float(trials.transactions.mean()),

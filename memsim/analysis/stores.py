@@ -28,7 +28,7 @@ class Store:
     Attributes:
         ops: static op numbers.
         kind, file, line, column, text, array: what and where it is, and the array that it changes.
-        instructions: warp instructions; nan, as the next two, in results of before version 1.2.
+        instructions: warp instructions; nan, as the next two, in results from before version 1.2.
         sectors: of 32 bytes, that these ask for.
         partial: share of them that it covers in part.
         l2_hit: hit ratio of its sectors at L2.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -118,6 +118,19 @@ def html_table(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Se
     return f"<table><thead>{row('th', headers)}</thead><tbody>{body}</tbody></table>"
 
 
+def csv_text(records: Sequence[Mapping[str, Any]]) -> str:
+    """CSV text with a header line, the fields of the first record; an empty cell where a value does not exist.
+
+    >>> csv_text([{"cache": "l1", "hit_ratio": 0.5}, {"cache": "l2", "hit_ratio": float("nan")}])
+    'cache,hit_ratio\\nl1,0.5\\nl2,\\n'
+    """
+    buffer = io.StringIO()
+    writer = csv.DictWriter(buffer, list(records[0]) if records else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in records)
+    return buffer.getvalue()
+
+
 class Table(Sequence[R]):
     """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text.
 
@@ -191,11 +204,7 @@ class Table(Sequence[R]):
 
     def to_csv(self, path: str | Path | None = None) -> str:
         """CSV text with a header line, written to `path` too when given; an empty cell where a value does not exist."""
-        records, buffer = self.records(), io.StringIO()
-        writer = csv.DictWriter(buffer, list(records[0]) if records else [], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in records)
-        text = buffer.getvalue()
+        text = csv_text(self.records())
         if path is not None:
             with writing(path), replacing(path) as temporary:
                 temporary.write_text(text, encoding="utf-8")

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memsim.analysis.l2_rates import slice_cycles
+from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, slice_cycles
 from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
 CONSTANTS = "constants' unit"
+SLICE = "busiest slice of L2"
+_CROWDED = 1.75  # times the mean of all slices: chance alone gives the busiest of 64 slices 1.3 times as much
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,29 @@ def utilization(result: RunResult) -> list[PartUtilization]:
             1.0, float(slice_cycles(result.trials).mean()) / cycles
         )  # stores may wait when the last warp has ended
         parts.append(PartUtilization(L2, busy, "sectors of its slices, those stored in part too"))
+        one = max((busiest_slice_cycles(op, gpu) for op in result.trials.ops), default=0.0) / cycles
+        if one >= _CROWDED * busy:
+            parts.append(PartUtilization(SLICE, min(1.0, one), "sectors of the slice that an instruction uses most"))
     return [*parts, PartUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
+
+
+def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
+    """SM cycles of a trial in which the slice of L2 that is busiest at a time works for a static op; 0 if not told.
+
+    Args:
+        op: one of ``Trials.ops``.
+        gpu: the GPU's fields.
+
+    >>> profile = {"busiest_slice": 30, "slice_sectors": 40, "partial_sectors": 40}
+    >>> gpu = {"sm": {"clock_mhz": 1000}, "l2": {"sector_cycles": 1, "partial_store_cycles": 4}}
+    >>> busiest_slice_cycles({"profile": profile}, gpu)
+    120.0
+    """
+    of, l2 = op.get("profile", {}), gpu["l2"]
+    if not of.get("slice_sectors"):
+        return 0.0
+    each = l2["sector_cycles"] + partial_store_cycles(op, l2) / of["slice_sectors"]
+    return float(of["busiest_slice"] * each / l2_clocks(gpu))
 
 
 def bandwidth_used(result: RunResult) -> float:
@@ -62,7 +86,7 @@ def bandwidth_used(result: RunResult) -> float:
 
 
 def warp_instructions(result: RunResult) -> float:
-    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not told."""
+    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not known."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")
@@ -71,9 +95,9 @@ def warp_instructions(result: RunResult) -> float:
 
 
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not told.
+    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not known.
 
-    Passes of constants are none of theirs where these have a unit of their own; transactions of results of before
+    Passes of constants are none of theirs where these have a unit of their own; transactions of results from before
     wavefronts were counted take one each.
 
     Args:
@@ -84,11 +108,16 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     >>> sm = {"lookup_cycles": 1, "pass_cycles": 2, "constant_cycles": 1}
     >>> [load_store_cycles({"space": space, "profile": profile}, sm) for space in ("shared", "constant")]
     [80.0, 0.0]
+    >>> load_store_cycles({"space": "global", "profile": {"wavefronts": 8, "instructions": 8}},
+    ...     {"lookup_cycles": 1, "pass_cycles": 1, "warp_size": 32, "load_store_lanes": 16})
+    16.0
     """
     of = op.get("profile", {})
     passes = 0 if constant_cycles(op, sm) else of.get("passes", 0)
     looked_up = of.get("wavefronts") or of.get("transactions", 0)
-    return float(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"])
+    lanes = sm.get("load_store_lanes")
+    least = 0 if constant_cycles(op, sm) or not lanes else of.get("instructions", 0) * -(-sm["warp_size"] // lanes)
+    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], least))
 
 
 def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:

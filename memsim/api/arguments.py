@@ -28,7 +28,7 @@ def open_trace(
     Args:
         path: a file of memsim's, or of Accel-Sim's, plain or packed.
         kernel: which one of a list: its id, the name of its file, or a part of its name; None: there is one.
-        progress: told the bytes of the file that are read, and all, when it is imported.
+        progress: called with the bytes of the file that are read, and all, when it is imported.
 
     Raises:
         InputError: a bad file, or several kernels.

@@ -33,6 +33,7 @@ def profile_program(
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
     progress: Callable[[str, int, int, str], None] | None = None,
+    activities: Sequence[tuple[str, int, int]] = (),
 ) -> ProgramResult:
     """Predict the time of a program from the traces of all its launches, of which alike ones stand for each other.
 
@@ -43,6 +44,7 @@ def profile_program(
         quick: replay no repaired kernel, so that findings have an upper bound of their gain alone.
         seed, jobs, settings, convention: as for :func:`simulate`.
         progress: called with the phase ("replaying", "explaining"), what is done of it, all, and a note.
+        activities: of the program, as ``capture`` returns them, for the timeline of its page.
 
     Ctrl-C ends it with what is finished, if a trial is; ``about["interrupted"]`` of the result tells.
 
@@ -67,7 +69,8 @@ def profile_program(
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
     report = progress or (lambda phase, done, every, note: None)
-    about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False, "findings": []}
+    about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False}
+    about |= {"findings": [], "activities": []}
     notes = [""]
 
     def enough(groups: list[Group]) -> bool:
@@ -84,10 +87,21 @@ def profile_program(
         origins=origins(meant(recorded[0], gpu), settings),
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
+    about["activities"] = _by_group(result, activities)
     about["interrupted"] = interrupted
     if not interrupted:
         _explain(result, recorded, machine, quick, jobs, report)
     return result
+
+
+def _by_group(result: ProgramResult, activities: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
+    """Activities, of which launches name their group, not their place in the program."""
+    groups = {place: number for number, group in enumerate(result.groups) for place in group.places}
+    return [
+        [kind, stream, groups[value] if kind == "launch" else value]
+        for kind, stream, value in activities
+        if kind != "launch" or value in groups
+    ]
 
 
 def _explain(
@@ -109,6 +123,8 @@ def _explain(
             report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
             if found := _top_finding(group.typical, trace, machine, quick, chosen_jobs(jobs)):
+                most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
+                found["bound"] = min(found["bound"], most) if most == most else found["bound"]
                 result.about["findings"].append({"kernel": label} | found)
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:
@@ -126,6 +142,6 @@ def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jo
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_EXCESS:
             place = one.findings[0].place if one.findings else ""
-            repair = "" if one.gain is None else one.gain.repair
+            repair = "" if one.gain is None else one.gain.transform
             return {"cause": str(one.cause), "place": place, "repair": repair, "gain": gain, "bound": float(one.bound)}
     return None

@@ -39,7 +39,7 @@ def trace(
         out: the trace file; None: a temporary file, removed when Python ends.
         gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: the workload's default.
-        progress: told the blocks done, and all, after every batch.
+        progress: called with the blocks done, and all, after every batch.
         parameters: of the workload.
 
     Raises:
@@ -71,7 +71,9 @@ def capture(
     snapshot_only: bool = False,
     to_end: bool = False,
     stop: bool | None = None,
+    stand_ins: bool = False,
     keep: str | Path | None = None,
+    cached: bool = True,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
     """Run a program without a GPU, and record the memory trace of a kernel; see docs/how_to/capture.md.
@@ -96,9 +98,13 @@ def capture(
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         to_end: run the program to its end. Else it is ended as soon as the trace is complete; with a folder, when each
             kernel that `kernel` names has its trace.
+        stand_ins: with launch ``"all"``: launches that are alike stand for each other (docs/how_to/profile.md), and
+            ``program`` of the result names the trace of each.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
-        progress: told the blocks done, and all.
+        cached: for CUDA C++ files: take the same capture from memsim's cache if it was made before, and keep a new one.
+            The program is not run then.
+        progress: called with the blocks done, and all.
 
     Raises:
         InputError: a file that does not compile, an executable without PTX, a program that fails, a kernel that is not
@@ -112,7 +118,7 @@ def capture(
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_executable, capture_sources
     from memsim.sources.outputs import is_folder
-    from memsim.sources.wanted import Wanted, chosen_kernels, chosen_launches
+    from memsim.sources.wanted import ALL, Wanted, chosen_kernels, chosen_launches
 
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
@@ -120,7 +126,10 @@ def capture(
     first, place, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
     kernels = chosen_kernels(kernel)
     to_end = to_end or is_folder(place) and not kernels  # any kernel may still come
-    wanted = Wanted(kernels, chosen_launches(launch), blocks, snapshot_only, registers, to_end)
+    launches = chosen_launches(launch)
+    if stand_ins and launches is not ALL:
+        raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
+    wanted = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         sources = Sources(
             tuple(Path(one) for one in names),
@@ -131,7 +140,7 @@ def capture(
             fast_math,
         )
         kept = Path(keep) if keep is not None else None
-        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress)
+        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress, cached=cached)
     given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     for option, value in given.items():
         if value:

@@ -59,8 +59,8 @@ def simulate(
             of its blocks.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
-        progress: told each trial as it finishes, those that `resume` finds first.
-        out: the results file to write. Until it is whole, finished trials are kept beside it, and outlive this process
+        progress: called with each trial as it finishes, those that `resume` finds first.
+        out: the results file to write. Until it is whole, finished trials are kept next to it, and outlive this process
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
@@ -177,7 +177,7 @@ def check_made_for_one(traces: Sequence[Trace]) -> None:
     first = traces[0]
     for one in traces:
         if one.gpu != first.gpu:
-            problem = f"is {one.gpu or 'not told'}, that of {first.path.name} {first.gpu or 'not told'}"
+            problem = f"is {one.gpu or 'not stated'}, that of {first.path.name} {first.gpu or 'not stated'}"
             raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
 
 

@@ -75,7 +75,7 @@ def explore(
         blocks: what is simulated of each, as for :func:`trace`.
         jobs: processes, which share out the versions.
         settings: fields of the GPU to change.
-        progress: told the versions done, all, and the stage: "modelled" or "simulated".
+        progress: called with the versions done, all, and the stage: "modelled" or "simulated".
         arguments: of a program's command line.
         kernel: which of a program's tuned kernels; None: the first.
         parameters: of the workload, that are no choices.
@@ -121,10 +121,10 @@ def capacity(
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
-        trials: of each replay, beside the curves; 0 for the curves alone.
+        trials: of each replay, in addition to the curves; 0 for the curves alone.
         seed, jobs: of the replays, as for :func:`simulate`.
         settings: fields of the GPU to change.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; no cache that serves the trace's loads.
@@ -161,7 +161,7 @@ def sensitivity(
         seed, jobs: as for :func:`simulate`.
         settings: fields of the GPU to change.
         convention: of the hit ratios.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; a GPU on which nothing is random.
@@ -205,7 +205,7 @@ def uncertainty(
         trials, seed, jobs: of each point, as for :func:`simulate`.
         settings: fields of the GPU to change; what is given is not varied.
         convention: of the hit ratios.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; a GPU of whose numbers none is uncertain.

@@ -62,9 +62,9 @@ class Board:
         while (line := self._answer()) != "end":
             name, _, value = line.partition(" ")
             texts[name] = value
-        told = Properties(texts.pop("name"), texts.pop("capability"), {k: int(v) for k, v in texts.items()})
-        self.shared_bytes = told.numbers["walk_shared_bytes"]
-        return told
+        found = Properties(texts.pop("name"), texts.pop("capability"), {k: int(v) for k, v in texts.items()})
+        self.shared_bytes = found.numbers["walk_shared_bytes"]
+        return found
 
     def launch_ns(self, number: int = 1000) -> float:
         """Nanoseconds from one empty kernel to the next, of many launched one after the other."""
@@ -174,6 +174,6 @@ def compiled(out: Path, architecture: str = "native") -> Path:
     command = [nvcc, "-O2", "-std=c++17", f"-arch={architecture}", "-o", str(out), str(SOURCE)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=leaving_in(out.parent))
     if done.returncode:
-        told = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
-        raise InputError(_WHERE, "nvcc", f"fails ({told[0]}); see whether this machine has a GPU that it knows")
+        lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
+        raise InputError(_WHERE, "nvcc", f"fails ({lines[0]}); see whether this machine has a GPU that it knows")
     return out

@@ -209,7 +209,7 @@ def back_invalidated(device: ManySMs, rivals: np.ndarray, hit: float) -> int:
 
     One SM does nothing but read one line again and again, which leaves its L1 no reason to give it up, and L2 does not
     see these hits. Meanwhile another SM reads the line's rivals for a set of L2, so that L2 replaces the line. If the
-    first SM then misses once, its L1 was told to forget the line.
+    first SM then misses once, as its L1 was made to drop the line.
 
     Args:
         rivals: lines that share a set of L2, one more than its ways; they take turns at being the line.

@@ -12,7 +12,7 @@ from memsim.gpu.presets import Provenance
 from memsim.support.errors import InputError
 
 Found = TypeVar("Found")
-Point = tuple[int, float]  # bytes of a list, mean latency of an access in its second lap; or blocks, bytes a cycle
+Point = tuple[int, float]  # bytes of a list, mean latency of an access in its second lap; or blocks, bytes per cycle
 
 
 @dataclass
@@ -25,7 +25,7 @@ class Calibration:
         values: field of the model -> value.
         left: why a group of values is still the base's, a sentence each.
         curve: latency against the length of a list.
-        rates: "l2" and "dram" -> bytes a cycle against the number of blocks.
+        rates: "l2" and "dram" -> bytes per cycle against the number of blocks.
     """
 
     base: str
@@ -61,7 +61,7 @@ class Calibration:
 
 
 def curves_csv(known: Calibration) -> str:
-    """All curves: which, at how many bytes or blocks, and the cycles or bytes a cycle there.
+    """All curves: which, at how many bytes or blocks, and the cycles or bytes per cycle there.
 
     >>> print(curves_csv(Calibration("a100", "here", curve=[(128, 33.04)], rates={"l2": [(2, 128.0)]})), end="")
     curve,at,value

@@ -27,7 +27,7 @@ def measure(device: WalkedGPU, known: Calibration, progress: Callable[[str], Non
     Args:
         device: the GPU, alone.
         known: what its driver tells; takes what is found.
-        progress: told what is looked for.
+        progress: called with what is looked for.
     """
     progress("L2")
     l2 = known.tried("L2", lambda: discover.nearest_cache(device.without_l1()))
@@ -60,8 +60,8 @@ def _take_l1(known: Calibration, found: DiscoveredCache, shared_bytes: int) -> N
     granules = {"l1.line_bytes": found.line_bytes, "l1.sector_bytes": found.fetch_bytes}
     known.take(granules, "what is fetched with an element, and what takes its neighbour's place")
     taken = _carved_by(known.gpu, shared_bytes)
-    beside = f" beside {taken} bytes that the walk's own shared memory takes" if taken else ""
-    how = f"a list of {found.size_bytes} bytes fits{beside}, and no longer one"
+    overhead = f" in addition to {taken} bytes of the walk's own shared memory" if taken else ""
+    how = f"a list of {found.size_bytes} bytes fits{overhead}, and no longer one"
     if known.gpu.l1.carve_outs and found.size_bytes <= known.gpu.l1.size_bytes:
         known.take(board.usable_l1(known.gpu.l1, found.size_bytes, taken), how)
     else:

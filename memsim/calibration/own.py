@@ -24,7 +24,7 @@ def calibrated(
     Args:
         base: preset or path that tells the rest; None: the newest preset that is no newer than the board.
         curve_file: where the curve goes, as sources name it.
-        progress: told what is looked for.
+        progress: called with what is looked for.
 
     Returns:
         The board's name, and what was found.
@@ -32,24 +32,26 @@ def calibrated(
     Raises:
         InputError: no board answers, or what its driver says is impossible.
     """
-    told = board.properties()
-    source = f"memsim calibrate, {told.name}, {date.today().isoformat()}, {curve_file}"
-    known = Calibration(base or boards.nearest(told.capability), source)
-    _take_properties(known, told)
+    device = board.properties()
+    source = f"memsim calibrate, {device.name}, {date.today().isoformat()}, {curve_file}"
+    known = Calibration(base or boards.nearest(device.capability), source)
+    _take_properties(known, device)
     measure(board, known, progress)
     cycles = round(board.launch_ns() * known.gpu.sm.clock_mhz / 1000)
     how = "from one empty kernel to the next, of a thousand launched one after the other"
     known.take({"launch.idle_cycles": cycles}, how)
     known.take({"launch.active_cycles": 0}, "counted within idle_cycles", "assumed")
-    return told.name, known
+    return device.name, known
 
 
-def _take_properties(known: Calibration, told: Properties) -> None:
-    numbers = told.numbers
+def _take_properties(known: Calibration, device: Properties) -> None:
+    numbers = device.numbers
     stated = {field: numbers[name] for field, name in _FIELDS.items()}
     stated["sm.max_warps"] = numbers["threads"] // numbers["warp"]
     how = "what the driver says"
-    known.take({"compute_capability": told.capability, "sm.clock_mhz": numbers["clock_khz"] / 1000}, how, "documented")
+    known.take(
+        {"compute_capability": device.capability, "sm.clock_mhz": numbers["clock_khz"] / 1000}, how, "documented"
+    )
     known.take(stated, how, "documented")
     known.take({"l2.size_bytes": numbers["l2_bytes"]}, how, "documented")
     memory = boards.memory_bus(known.gpu, numbers["bus_bits"], numbers["memory_khz"])

@@ -19,11 +19,11 @@ SECTOR, WORD = 32, 4  # bytes
 SAME = 0.03  # share by which equal rates may differ
 MOST_FITS = 6  # of DRAM's clock
 
-Curve = list[tuple[int, float]]  # blocks, bytes a cycle
+Curve = list[tuple[int, float]]  # blocks, bytes per cycle
 
 
 def rate(device: WalkedGPU, stream: AccessStream) -> float:
-    """Accesses of warps a cycle, in the steady state."""
+    """Accesses of warps per cycle, in the steady state."""
     more = device.stream(stream, 2 * ACCESSES) - device.stream(stream, ACCESSES)
     return stream.blocks * WARPS * ACCESSES / max(1.0, more)
 
@@ -93,7 +93,7 @@ def dram_clock(gpu: GPU, curve: Curve) -> float:
         if abs(got / wanted - 1) <= SAME / 3:
             return clock
         clock = round(clock * wanted / got, 1)
-    raise RuntimeError(f"streams reach {wanted:.1f} bytes a cycle, simulated ones {got:.1f} at {clock} MHz")
+    raise RuntimeError(f"streams reach {wanted:.1f} bytes per cycle, simulated ones {got:.1f} at {clock} MHz")
 
 
 def _dram_rate(device: WalkedGPU, gpu: GPU, blocks: int) -> float:

@@ -11,7 +11,7 @@ from memsim.trace.schema import OpKind
 
 
 def take_rates(known: Calibration, device: WalkedGPU) -> None:
-    """Take over the rates of L2's slices and of an SM, each if it can be told from the other, and keep the curves.
+    """Take over the rates of L2's slices and of an SM, each if it can be separated from the other, and keep the curves.
 
     Args:
         device: with its L1 off.
@@ -68,10 +68,12 @@ def _take_reply(known: Calibration) -> None:
     """What one SM receives: known where two receive twice as much."""
     (_, one), (_, two), *_ = known.rates["l2"]
     if two >= 2 * one * (1 - SAME):
-        how = f"one block streams {one:.1f} bytes a cycle from L2, two do twice that"
+        how = f"one block streams {one:.1f} bytes per cycle from L2, two do twice that"
         known.take({"sm.reply_bytes_per_cycle": round(one)}, how)
     elif abs(rates.l2_rate(SimulatedDevice(known.gpu), known.gpu, 1) / one - 1) > SAME:
-        known.left.append(f"sm.reply_bytes_per_cycle: one block streams {one:.1f} bytes a cycle from L2, two {two:.1f}")
+        known.left.append(
+            f"sm.reply_bytes_per_cycle: one block streams {one:.1f} bytes per cycle from L2, two {two:.1f}"
+        )
 
 
 def take_clock(known: Calibration) -> bool:
@@ -85,14 +87,16 @@ def take_clock(known: Calibration) -> bool:
     """
     blocks, reached = known.rates["dram"][-1]
     if reached > known.rates["l2"][-1][1] * (1 - SAME):
-        known.left.append(f"dram.clock_mhz: memory streams {reached:.1f} bytes a cycle, as fast as L2")
+        known.left.append(f"dram.clock_mhz: memory streams {reached:.1f} bytes per cycle, as fast as L2")
         return False
     clock = known.tried("dram.clock_mhz", lambda: rates.dram_clock(known.gpu, known.rates["dram"]))
     if clock is None or abs(clock / known.gpu.dram.clock_mhz - 1) <= SAME:
         return False
-    if (told := known.values.get("dram.clock_mhz")) and told.status == "documented":
-        known.left.append(f"dram.clock_mhz: {blocks} blocks stream {reached:.1f} bytes a cycle, as if it were {clock}")
+    if (clock_found := known.values.get("dram.clock_mhz")) and clock_found.status == "documented":
+        known.left.append(
+            f"dram.clock_mhz: {blocks} blocks stream {reached:.1f} bytes per cycle, as if it were {clock}"
+        )
         return False
-    how = f"so that {blocks} blocks stream {reached:.1f} bytes a cycle from memory"
+    how = f"so that {blocks} blocks stream {reached:.1f} bytes per cycle from memory"
     known.take({"dram.clock_mhz": clock}, how, "fitted")
     return True

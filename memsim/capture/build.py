@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler, wheel_includes
+from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
 from memsim.capture.nvcc import architecture_of
@@ -168,7 +169,7 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
         log.run(command.link(objects, place / name, _is_linkable(place), read), command.sources.files[0])
         for one in (*objects, place / "rdc"):
             one.unlink(missing_ok=True)
-        (place / MADE_OF).write_text(json.dumps({path: _state(path) for path in read}))
+        (place / MADE_OF).write_text(json.dumps({path: file_state(path) for path in read}))
         for one in depends:
             one.unlink(missing_ok=True)
         made = folder.with_name(f"{folder.name}.{os.getpid()}")
@@ -240,40 +241,43 @@ class _Log:
             command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
             env=leaving_in(self.place), cwd=self.place,
         )  # fmt: skip
-        told = f"{done.stdout}{done.stderr}"
+        output = f"{done.stdout}{done.stderr}"
         with (self.place / LOG).open("a") as log:
-            log.write(f"{shlex.join(command)}\n{told}\n")
+            log.write(f"{shlex.join(command)}\n{output}\n")
         if done.returncode == 0:
             return
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self.place / LOG, self.keep)
-        if _NEEDS_LINKING in told and "-rdc=false" in command:
+        if _NEEDS_LINKING in output and "-rdc=false" in command:
             raise _NeedsLinking
-        raise _failure(told, file)
+        raise first_error(output, file)
 
 
-def _failure(told: str, file: Path) -> InputError:
+def first_error(output: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
-    if found := _ERROR.search(told):
+    if found := _ERROR.search(output):
         where = f"{found[1]}:{found[2] or found[3]}"
         return InputError(where, "code", f"does not compile: {found[4].strip()} ({_advice(found[4])})")
-    missing = re.search(r"undefined reference to [`'](.*?)'", told)
+    missing = re.search(r"undefined reference to [`'](.*?)'", output)
     if missing:
-        needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
+        library = "-l gomp, OpenMP's library" if missing[1].startswith("omp_") else "-l LIBRARY"
+        needed = f"needs {missing[1]}, which no file defines; give all source files, or {library}"
         return InputError(file, "program", needed)
-    if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", told):
+    if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", output):
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
-    lines = [line for line in told.splitlines() if "fatal" in line or "error" in line] or told.split("\n")[-2:]
+    lines = [line for line in output.splitlines() if "fatal" in line or "error" in line] or output.split("\n")[-2:]
     return InputError(file, "program", f"does not build: {lines[0].strip() or 'nvcc says no reason'}")
 
 
 def _advice(error: str) -> str:
     """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
-    library = _HEADERS.get(error.partition(":")[0].strip(), "")
-    if "No such file" in error and library in _WHEELS:
-        return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
-    return "--keep FOLDER keeps nvcc's log"
+    if "No such file" in error:
+        library = _HEADERS.get(error.partition(":")[0].strip(), "")
+        if library in _WHEELS:
+            return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+        return "-I FOLDER adds a folder of header files"
+    return "memsim capture --keep FOLDER keeps nvcc's log"
 
 
 def _dependencies(file: Path) -> Iterator[str]:
@@ -284,36 +288,13 @@ def _dependencies(file: Path) -> Iterator[str]:
             yield os.path.normpath(re.sub(r"\\(.)", r"\1", name))
 
 
-def _state(path: str) -> list[int | str] | None:
-    """Size, time and digest of a file; None: it is not there."""
-    try:
-        status = os.stat(path)
-        return [status.st_size, status.st_mtime_ns, hashlib.sha256(Path(path).read_bytes()).hexdigest()]
-    except OSError:
-        return None
-
-
 def _is_current(folder: Path) -> bool:
     """Whether a cached program is there, and all that it was made of is as it was."""
     try:
         made_of: dict[str, list[int | str]] = json.loads((folder / MADE_OF).read_text())
     except (OSError, ValueError):
         return False
-    return all(_is_same(path, state) for path, state in made_of.items())
-
-
-def _is_same(path: str, before: list[int | str] | None) -> bool:
-    """Whether a file is as it was: of the same size and time, or else of the same content."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return before is None
-    if before is None:
-        return False
-    if before[:2] == [status.st_size, status.st_mtime_ns]:
-        return True
-    now = _state(path)
-    return now is not None and now[2] == before[2]
+    return all(is_unchanged(path, state) for path, state in made_of.items())
 
 
 def _forget_unused(programs: Path) -> None:

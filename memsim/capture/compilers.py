@@ -72,8 +72,8 @@ class Compiler:
             problem = f"does not run ({error.strerror}); install the CUDA toolkit, or {INSTALL}"
             raise InputError(self.path, "nvcc", problem) from None
         if done.returncode:
-            told = (done.stderr or done.stdout).strip().splitlines()[:1]
-            raise InputError(self.path, "nvcc", f"does not run ({''.join(told) or done.returncode})")
+            lines = (done.stderr or done.stdout).strip().splitlines()[:1]
+            raise InputError(self.path, "nvcc", f"does not run ({''.join(lines) or done.returncode})")
         return done.stdout
 
 

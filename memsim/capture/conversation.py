@@ -52,7 +52,7 @@ class Conversation:
     """All that processes say and are answered.
 
     Attributes:
-        gpu: that they are told of.
+        gpu: the one that they see.
         modules, launches: what they load and launch.
         timer: times the launches of benchmarks; None: estimates are all there is.
         wait: returns once the machine's loops are loaded.
@@ -110,6 +110,9 @@ class Conversation:
                 return None
             case MessageKind.launch:
                 return self._launch(connection, device, LaunchRequest.read(f))
+            case MessageKind.activity:
+                self.launches.activities.read(f)
+                return None
             case MessageKind.finish:
                 return Reply(*device.finished)
             case MessageKind.benchmark:
@@ -164,12 +167,13 @@ class Conversation:
         return Reply()
 
     def _launch(self, connection: socket.socket, device: CapturedDevice, request: LaunchRequest) -> Reply | None:
-        """Run a launch; None if the program went on while it ran, so that ``finish`` has the reply."""
+        """Run a launch; None if the program continued while it ran, so that ``finish`` has the reply."""
         waiting = WaitForHost(connection)
         reply = self._run(device, request, waiting)
         if not waiting.has_begun:
             return reply
         device.finished = reply.payload, reply.status
+        device.row.end()
         return None
 
     def _run(self, device: CapturedDevice, request: LaunchRequest, waiting: WaitForHost) -> Reply:

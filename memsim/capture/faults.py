@@ -1,4 +1,4 @@
-"""What users and programs are told of kernels that fail, in the manner of compute-sanitizer."""
+"""Messages about kernels that fail, for users and programs, in the manner of compute-sanitizer."""
 
 from __future__ import annotations
 

@@ -17,12 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from memsim.capture.activities import LAUNCH, Activities
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
 from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
+from memsim.capture.repeats import RowOfRepeats, StandIns
 from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
@@ -72,7 +74,8 @@ class CapturedDevice:
         reports: whether a function runs that makes measurements (``triton.testing.perf_report``).
         ready: kernels that have run, by kernel and extents, the latest last.
         host_waits: called while the present kernel waits for what the host does.
-        finished: payload and status of the launch that ran while the program went on.
+        finished: payload and status of the launch that ran while the program continued.
+        row: launches that repeat each other, and the time that each takes.
     """
 
     memory: ProcessMemory
@@ -85,6 +88,7 @@ class CapturedDevice:
     ready: OrderedDict[tuple[Any, ...], tuple[KernelRun, int]] = field(default_factory=OrderedDict)
     host_waits: HostWaits | None = None
     finished: tuple[bytes, int] = (b"", 0)
+    row: RowOfRepeats = field(default_factory=RowOfRepeats)
 
 
 @dataclass(frozen=True)
@@ -114,7 +118,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Ran:
-    """What the program is told of a launch."""
+    """The reply to the program about a launch."""
 
     nanoseconds: int
     text: bytes
@@ -133,7 +137,7 @@ class Launches:
         shown: what errors and traces call the program.
         origin: where sources lie that traces may quote.
         about: what traces say they were made from.
-        progress: told the blocks done and all of a traced launch.
+        progress: called with the blocks done and all of a traced launch.
 
     Attributes:
         counts: launches so far by kernel, in the order of their first.
@@ -147,6 +151,8 @@ class Launches:
         printed: by the latest launch, also by one that failed.
         entries: a kernel's name in PTX by the name that is shown.
         latest: the kernel that was launched last.
+        activities: launches, copies and waits, in the order of the program's calls.
+        stand_ins: which launch's trace stands for each, where some do for others.
     """
 
     gpu: GPU
@@ -170,6 +176,8 @@ class Launches:
     printed: bytes = b""
     entries: dict[str, str] = field(default_factory=dict)
     latest: str | None = None
+    activities: Activities = field(default_factory=Activities)
+    stand_ins: StandIns = field(default_factory=StandIns)
     _steady: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
     _order: int = 0
 
@@ -218,6 +226,12 @@ class Launches:
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
         self.latest = name
+        if self.wanted.stand_ins and device.row.is_repeat(request, device.memory):
+            if self.is_wanted_kernel(name):
+                self.stand_ins.repeat(name)
+                self._tell_launch(request)
+            self.printed = b""
+            return Ran(device.row.nanoseconds, b"")
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
@@ -228,12 +242,23 @@ class Launches:
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
+            if self.wanted.launches is ALL and self.is_wanted_kernel(name):
+                traced = bool(self.taken) and self.taken[-1].order == self._order
+                self.stand_ins.add(_shape(name, launch), request.parameters, self._order, counts.accesses, traced)
+                self._tell_launch(request)
         finally:
             self.printed = b"".join(runtime.text)
         if self.wanted.heaviest:
             self._count(name, index, launch, counts)
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
+        if self.printed:
+            device.row.end()
+        device.row.nanoseconds = spent
         return Ran(spent, self.printed)
+
+    def _tell_launch(self, request: LaunchRequest) -> None:
+        if self.stand_ins.orders:
+            self.activities.add(LAUNCH, request.stream, len(self.stand_ins.orders) - 1)
 
     def time(self, device: CapturedDevice, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
         """Time a launch of the benchmark under way: some of its blocks run, traced.
@@ -310,6 +335,8 @@ class Launches:
             return False
         if not self.wanted.heaviest:
             numbers = (0,) if self.wanted.launches is None else self.wanted.launches
+            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch)):
+                return False
             return index in numbers and not self.is_complete
         best = self.best.get(self._group(name))
         accesses, times = self._steady.get(_shape(name, launch), (0, 0))

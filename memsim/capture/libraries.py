@@ -1,120 +1,23 @@
-"""Builds memsim's CUDA libraries from ``native/`` with g++, once per version of their sources.
-
-``libcuda.so.1`` holds the core and the driver API, ``libcudart.so.12`` and ``.13`` are thin layers on it, the stand-ins
-for closed libraries compute on the host, and ``libmemsim_host_memory.so`` is preloaded into Python. The files of a
-folder are compiled as one translation unit, so that the standard headers are parsed once.
-"""
+"""Where memsim's CUDA libraries lie: in the installed package, else in the cache, built when they are needed."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
-import shutil
-import subprocess
-from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 
+from memsim.capture.library_build import BUILT, HOST_MEMORY, STAND_INS, CompilerError, LibraryBuilder, native_digest
 from memsim.support.cache import build_once, cache_folder
 from memsim.support.errors import InputError
-from memsim.support.scratch import leaving_in
-
-NATIVE = Path(__file__).parent / "native"
-HOST_MEMORY = "libmemsim_host_memory.so"
-# Programs in native/tools, and the names that they are found by: a package asks a program's name what it is.
-_TOOLS = {"ptxas": ("memsim-ptxas", "memsim-ptxas-blackwell")}
-_COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall")
-# Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
-_LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
-_CUDART = (12, 13)
-_KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
-# Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
-# They compute the same bits on every host: nothing is fused, and complex products are four real ones.
-_ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
-# Programs look up functions of the second library in the first, which NVIDIA links with it.
-_NEEDED = {"blas": "blaslt"}
-# What stand-ins without functions have: Python packages look for nvJitLink first, and link with the driver without it.
-_NOTHING = "namespace { [[maybe_unused]] const int nothing = 0; }\n"
 
 # How options and file names begin that name a library.
 _LINKED = re.compile(r"^(-l|--library=|lib)")
 
 
-@dataclass(frozen=True)
-class StandIn:
-    """A library that takes the place of a closed one.
-
-    Attributes:
-        title: as users know it.
-        sonames: of CUDA 12 and 13, that programs were linked with.
-        names: the list in native/names of the functions that it exports; "": none.
-        not_supported: the status that it returns for a function it lacks.
-    """
-
-    title: str
-    sonames: tuple[str, ...]
-    names: str
-    not_supported: int = 0
-
-    @property
-    def text(self) -> str:
-        """C++ text of the functions that it lacks: weak symbols, which give way to the implementations."""
-        if not self.names:
-            return _NOTHING
-        facts = f'const LibraryFacts library = {{"{self.title}", {self.not_supported}}};'
-        lines = [f'#include "{NATIVE}/libraries/common/report.h"', f"namespace standin {{ {facts} }}"]
-        for name in listed_names(self.names):
-            body = f'return standin::not_supported("{name}");' if self.not_supported else "return 0;"
-            lines.append(f'extern "C" __attribute__((weak, visibility("default"))) long {name}() {{ {body} }}')
-        return "\n".join(lines) + "\n"
-
-
-_STAND_INS = {  # by folder in native/libraries
-    "blas": StandIn("cuBLAS", ("libcublas.so.12", "libcublas.so.13"), "cublas", 15),
-    "blaslt": StandIn("cuBLASLt", ("libcublasLt.so.12", "libcublasLt.so.13"), "cublasLt", 15),
-    "dnn": StandIn("cuDNN", ("libcudnn.so.9",), "cudnn", 3000),  # the status of version 9
-    "fft": StandIn("cuFFT", ("libcufft.so.11", "libcufft.so.12"), "cufft", 16),
-    "jitlink": StandIn("nvJitLink", ("libnvJitLink.so.12", "libnvJitLink.so.13"), ""),
-    "nccl": StandIn("NCCL", ("libnccl.so.2",), "nccl", 5),  # invalid usage: NCCL has no "not supported"
-    "nvml": StandIn("NVML", ("libnvidia-ml.so.1",), "nvml", 3),
-    "nvtx": StandIn("NVTX", ("libnvToolsExt.so.1",), "nvtx"),  # marks for a profiler that is not there
-    "rand": StandIn("cuRAND", ("libcurand.so.10",), "curand", 103),  # type error: cuRAND has no "not supported"
-    "solver": StandIn("cuSOLVER", ("libcusolver.so.11", "libcusolver.so.12"), "cusolver", 9),
-    "sparse": StandIn("cuSPARSE", ("libcusparse.so.12",), "cusparse", 10),
-}
-
-
-@dataclass(frozen=True)
-class LibrarySource:
-    """One translation unit: its object's name, the files it includes, macros, options, and text of its own."""
-
-    name: str
-    files: tuple[Path, ...]
-    macros: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    text: str = ""
-
-
-@dataclass(frozen=True)
-class Library:
-    """A shared library: its SONAME, the units it consists of, and linker options.
-
-    Programs ask for the symbols of NVIDIA's libraries with the SONAME as their version; ``exported`` lists, in the
-    linker's words, those that get it. Empty: symbols without a version.
-    """
-
-    soname: str
-    units: tuple[str, ...]
-    options: tuple[str, ...] = ()
-    exported: str = ""
-
-
 @cache
 def library_folder(stand_ins: bool = False) -> Path:
-    """The folder with memsim's CUDA libraries, which are built if need be (once).
+    """The folder with memsim's CUDA libraries; where the installation has none of these sources, they are built, once.
 
     Args:
         stand_ins: with those for closed libraries, which few programs need and which take longer to build.
@@ -122,16 +25,26 @@ def library_folder(stand_ins: bool = False) -> Path:
     Raises:
         InputError: g++ is missing or fails.
     """
+    digest = native_digest()
+    if (BUILT / digest).is_dir():
+        return BUILT / digest
+    core = build_once(cache_folder("libraries") / digest, lambda folder: _build(folder, LibraryBuilder.core))
     if not stand_ins:
-        return build_once(cache_folder("libraries") / _digest(), _build_core)
-    core = library_folder()
+        return core
 
     def build(folder: Path) -> None:
         for file in core.iterdir():
             (folder / file.name).symlink_to(file)
-        _build_stand_ins(folder)
+        _build(folder, LibraryBuilder.stand_ins)
 
     return build_once(core.with_name(f"{core.name}-all"), build)
+
+
+def _build(folder: Path, part: Callable[[LibraryBuilder], None]) -> None:
+    try:
+        part(LibraryBuilder(folder, cache_folder("objects")))
+    except CompilerError as error:
+        raise InputError("g++", *error.args) from None
 
 
 def needs_stand_ins(names: Iterable[str]) -> bool:
@@ -140,200 +53,10 @@ def needs_stand_ins(names: Iterable[str]) -> bool:
     >>> needs_stand_ins(["-lcublas"]), needs_stand_ins(["libcufft.so.12"]), needs_stand_ins(["-lm", "libcudart.so.13"])
     (True, True, False)
     """
-    ours = {name.partition(".so")[0].removeprefix("lib") for one in _STAND_INS.values() for name in one.sonames}
+    ours = {name.partition(".so")[0].removeprefix("lib") for one in STAND_INS.values() for name in one.sonames}
     return any(_LINKED.sub("", Path(name).name).partition(".")[0] in ours for name in names)
 
 
 def host_memory_library() -> Path:
     """The library to preload into Python programs: their ``malloc`` allocates device memory."""
     return library_folder() / HOST_MEMORY
-
-
-def _digest() -> str:
-    """A digest of the sources and of how they are built."""
-    digest = hashlib.sha256(Path(__file__).read_bytes())
-    for path in sorted(path for path in NATIVE.rglob("*") if path.is_file()):
-        digest.update(str(path.relative_to(NATIVE)).encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:20]
-
-
-def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
-    return tuple(path for path in sorted(folder.glob("*.cpp")) if path.name not in without)
-
-
-def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]:
-    """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
-    apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
-    units = [LibrarySource(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
-    return [
-        LibrarySource(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options),
-        *units,
-    ]
-
-
-def _core_units() -> list[LibrarySource]:
-    version = NATIVE / "runtime" / "version.cpp"
-    return [
-        *_folder_units("core", NATIVE / "core"),
-        *_folder_units("driver", NATIVE / "driver", "-O0"),
-        *_folder_units("runtime", NATIVE / "runtime", "-O0"),
-        *(LibrarySource(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
-        LibrarySource("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
-    ]
-
-
-def _stand_in_units() -> list[LibrarySource]:
-    folder = NATIVE / "libraries"
-    return [
-        *_folder_units("common", folder / "common", "-O2", *_ARITHMETIC),
-        *(
-            unit
-            for name in _STAND_INS
-            if (folder / name).is_dir()
-            for unit in _folder_units(name, folder / name, "-O0", *_ARITHMETIC)
-        ),
-        *(LibrarySource(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in _STAND_INS.items()),
-    ]
-
-
-def listed_names(name: str) -> list[str]:
-    """The names of a list in native/names; its first lines say what they are."""
-    lines = (NATIVE / "names" / f"{name}.txt").read_text().splitlines()
-    return [word for line in lines if not line.startswith("#") for word in line.split()]
-
-
-def _write_tables(folder: Path) -> None:
-    """Make the lists of the driver's and the runtime's functions into macro calls, for the C++ files that need them."""
-    lines = []
-    for word in listed_names("driver"):
-        symbol, version, *per_thread = word.split(":")
-        name = re.sub(r"_v\d+$", "", symbol)
-        lines.append(f"FUNCTION({name}, {version}, {symbol})")
-        for kind in per_thread:
-            suffix = {"s": "_ptsz", "d": "_ptds"}[kind]
-            lines.append(f"PER_THREAD({symbol}{suffix}, {symbol}, {name}, {max(int(version), 7000)})")
-    (folder / "functions.def").write_text("\n".join(lines) + "\n")
-    functions = [f"FUNCTION({name})\n" for name in listed_names("runtime")]
-    (folder / "unsupported.def").write_text("".join(functions))
-
-
-def _named(units: Sequence[LibrarySource], *parts: str) -> tuple[str, ...]:
-    """The units of some parts: a part's name, or that and what follows it."""
-    return tuple(unit.name for unit in units if f"{unit.name}_".startswith(tuple(f"{part}_" for part in parts)))
-
-
-def _build_core(folder: Path) -> None:
-    units = _core_units()
-    link = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
-    libraries = [Library("libcuda.so.1", _named(units, "core", "driver"))]
-    for major in _CUDART:
-        parts = _named(units, "runtime", f"version{major}")
-        libraries.append(Library(f"libcudart.so.{major}", parts, link, "cuda*; __cuda*"))
-    libraries.append(Library(HOST_MEMORY, _named(units, "host_memory")))
-    _write_tables(folder)
-    _build(folder, units, libraries)
-    _build_tools(folder)
-
-
-def _build_stand_ins(folder: Path) -> None:
-    units = _stand_in_units()
-    libraries = []
-    for name, one in _STAND_INS.items():
-        sonames = one.sonames
-        exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-        parts = _named(units, name, "common") if one.names else _named(units, name)
-        for k, soname in enumerate(sonames):
-            libraries.append(Library(soname, parts, _linked_with(name, k), exported))
-        (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
-    _build(folder, units, libraries)
-
-
-def _linked_with(name: str, release: int) -> tuple[str, ...]:
-    """Linker options by which a stand-in needs another one, of the same release of CUDA."""
-    if name not in _NEEDED:
-        return ()
-    return ("-L.", "-Wl,--no-as-needed", f"-l:{_STAND_INS[_NEEDED[name]].sonames[release]}", "-Wl,-rpath,$ORIGIN")
-
-
-def _build(folder: Path, units: Sequence[LibrarySource], libraries: Sequence[Library]) -> None:
-    """Compile units, the largest first, and link libraries into a folder."""
-    if shutil.which("g++") is None:
-        raise InputError("g++", "compiler", "is missing; it builds memsim's CUDA libraries once: install g++")
-    size = {unit.name: len(unit.text) + sum(file.stat().st_size for file in unit.files) for unit in units}
-    with ThreadPoolExecutor(os.cpu_count()) as compilers:
-        list(compilers.map(lambda unit: _compile(unit, folder), sorted(units, key=lambda unit: -size[unit.name])))
-        list(compilers.map(lambda library: _link(library, folder), [one for one in libraries if not one.options]))
-    for library in libraries:  # those that need another one of them
-        if library.options:
-            _link(library, folder)
-    for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp"), *folder.glob("*.def")):
-        leftover.unlink()
-
-
-def _link(library: Library, folder: Path) -> None:
-    options = [
-        *_LINK,
-        f"-Wl,-soname,{library.soname}",
-        *(f"{name}.o" for name in library.units),
-        *library.options,
-        "-ldl",
-    ]
-    if library.exported:
-        versions = folder / f"versions.{library.soname}"
-        local = "" if library.exported == "*" else " local: *;"
-        versions.write_text(f"{library.soname} {{ global: {library.exported};{local} }};\n")
-        options.append(f"-Wl,--version-script={versions.name}")
-    _run(["g++", *options, "-o", library.soname], folder)
-
-
-def _build_tools(folder: Path) -> None:
-    for name, (program, *others) in _TOOLS.items():
-        source = NATIVE / "tools" / f"{name}.cpp"
-        _run(
-            ["g++", "-std=c++17", "-O1", "-Wall", "-static-libstdc++", "-static-libgcc", str(source), "-o", program],
-            folder,
-        )
-        for other in others:
-            (folder / other).symlink_to(program)
-
-
-def _compile(unit: LibrarySource, folder: Path) -> None:
-    """Compile a unit, or take the object that was compiled from the same text before."""
-    options = [*_COMPILE, "-I.", *unit.options, *(f"-D{macro}" for macro in unit.macros)]
-    kept = cache_folder("objects") / f"{unit.name}-{_unit_digest(unit, options)}.o"
-    made = folder / f"{unit.name}.o"
-    if not kept.exists():
-        source = folder / f"{unit.name}.cpp"
-        source.write_text("".join(f'#include "{file}"\n' for file in unit.files) + unit.text)
-        _run(["g++", *options, "-c", source.name, "-o", made.name], folder)
-        copied = kept.with_name(f"{kept.name}.{os.getpid()}")
-        shutil.copyfile(made, copied)
-        os.replace(copied, kept)
-        _remove_older(kept, unit.name)
-    shutil.copyfile(kept, made)
-
-
-def _unit_digest(unit: LibrarySource, options: Sequence[str]) -> str:
-    """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
-    shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "names")
-    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".txt")]
-    paths += [path for folder in {file.parent for file in unit.files} for path in folder.iterdir() if path.is_file()]
-    digest = hashlib.sha256("\0".join([*options, unit.text]).encode())
-    for path in sorted(paths):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()[:20]
-
-
-def _remove_older(kept: Path, name: str) -> None:
-    """Keep a unit's newest objects only."""
-    objects = sorted(kept.parent.glob(f"{name}-*.o"), key=lambda path: path.stat().st_mtime)
-    for old in objects[:-_KEPT_OBJECTS]:
-        old.unlink(missing_ok=True)
-
-
-def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=leaving_in(folder))
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if " error: " in line or "undefined " in line]
-        lines = lines or done.stderr.splitlines() or ["no reason given"]
-        raise InputError("g++", command[-1], f"cannot build memsim's CUDA libraries: {lines[0]}")

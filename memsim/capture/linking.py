@@ -88,8 +88,10 @@ def _answers(compiler: Compiler) -> dict[str, str]:
     """What nvcc says of its folders (``TOP``, ``INCLUDES``, ``LIBRARIES``)."""
     command = [str(compiler.path), "--dryrun", "-E", "-x", "cu", os.devnull]
     with Scratch() as scratch:
-        told = subprocess.run(command, capture_output=True, text=True, errors="replace", env=leaving_in(scratch)).stderr
-    return {name: value.strip() for name, value in _ANSWER.findall(told)}
+        output = subprocess.run(
+            command, capture_output=True, text=True, errors="replace", env=leaving_in(scratch)
+        ).stderr
+    return {name: value.strip() for name, value in _ANSWER.findall(output)}
 
 
 def _folders(options: str, option: str) -> Iterator[Path]:

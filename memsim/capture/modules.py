@@ -129,7 +129,7 @@ class Modules:
         return module
 
     def _texts(self, image: bytes) -> list[str]:
-        """The PTX of an image, which may lie in a file beside it."""
+        """The PTX of an image, which may lie in a file next to it."""
         try:
             return ptx_of(image, architecture(self.gpu))
         except OnlyMachineCode:
@@ -139,7 +139,7 @@ class Modules:
             return [text]
 
     def describe(self, module: LoadedModule) -> tuple[list[FunctionInfo], list[VariableInfo]]:
-        """What the client is told of a module; registers are not known yet."""
+        """The reply to the client about a module; registers are not known yet."""
         managed = {name for name, one in module.outline.variables.items() if _is_managed(module, one.start, one.stop)}
         functions = [self._described(module, module.skeleton.functions[name]) for name in module.kernels]
         variables = [

@@ -12,6 +12,7 @@ from memsim.capture.compilers import Compiler, find_compiler, nearest
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
 
@@ -98,8 +99,8 @@ def architecture_of(compute_capability: str) -> int:
     >>> architecture_of("8.9"), architecture_of("12.0")
     (89, 120)
     """
-    major, minor = compute_capability.split(".")
-    return 10 * int(major) + int(minor)
+    major, minor = capability_number(compute_capability)
+    return 10 * major + minor
 
 
 if __name__ == "__main__":

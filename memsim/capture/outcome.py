@@ -73,6 +73,12 @@ def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list
     """What the user should know of a capture that went well."""
     notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
     notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_came(launches)
+    if launches.stand_ins.unexecuted:
+        counts = ", ".join(f"{count:,} of {kernel}" for kernel, count in launches.stand_ins.unexecuted.items())
+        notes.append(
+            f"launches that repeat the one before them were not executed ({counts}), so what they accumulate is "
+            "incomplete; --every-launch executes and traces all"
+        )
     if launches.spoilt and not stopped:
         spoilt = ", ".join(launches.spoilt)
         notes.append(f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong")

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from memsim.capture.executables import read_executable
-from memsim.capture.libraries import HOST_MEMORY
+from memsim.capture.library_build import HOST_INPUTS, HOST_MEMORY
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
@@ -22,17 +22,19 @@ _PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def environment(libraries: Path, program: Path, gpu: GPU) -> dict[str, str]:
+def environment(libraries: Path, program: Path, gpu: GPU, reports: bool = False) -> dict[str, str]:
     """The variables with which a program finds memsim's CUDA libraries, and ``memsim nvcc`` the GPU.
 
     Args:
         libraries: the folder with libcudart.so.12, libcudart.so.13, libcuda.so.1 and the stand-in libraries.
         program: the executable.
         gpu: that the program finds.
+        reports: the program reports what it reads (``native/host_inputs.cpp``).
     """
     variables = dict(os.environ)
     variables["LD_LIBRARY_PATH"] = _joined(str(libraries), variables.get("LD_LIBRARY_PATH"))
     preloaded = [str(libraries / HOST_MEMORY)] if (libraries / HOST_MEMORY).exists() else []
+    preloaded += [str(libraries / HOST_INPUTS)] if reports else []
     executable = read_executable(program)
     if executable is not None and executable.has_old_rpath:  # it would find another CUDA runtime first
         preloaded += [str(libraries / one) for one in executable.needed if (libraries / one).exists()]
@@ -93,6 +95,14 @@ class RunningProgram:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def mapped_files(self) -> frozenset[str]:
+        """The files that the running program has in its memory, by their paths; empty on systems without /proc."""
+        with suppress(OSError):
+            lines = Path(f"/proc/{self._process.pid}/maps").read_text(errors="surrogateescape").splitlines()
+            paths = {words[5] for line in lines if len(words := line.split(None, 5)) == 6}
+            return frozenset(path for path in paths if os.path.isfile(path))
+        return frozenset()
+
     def wait(self, seconds: float) -> None:
         """Wait until the program ends, at most some seconds."""
         with suppress(subprocess.TimeoutExpired):
@@ -100,7 +110,7 @@ class RunningProgram:
 
     def end(self) -> None:
         """End the program, all processes of its group, and all that they started, now."""
-        started = _descendants(self._process.pid)  # build tools start theirs in groups of their own
+        started = descendants(self._process.pid)  # build tools start theirs in groups of their own
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         for process in started:
@@ -140,7 +150,7 @@ class RunningProgram:
             signal.signal(signal.SIGTTOU, before)
 
 
-def _descendants(process: int) -> list[int]:
+def descendants(process: int) -> list[int]:
     """The running processes that a process and its children have started; empty on systems without /proc."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

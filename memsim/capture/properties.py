@@ -1,4 +1,4 @@
-"""What programs are told of the chosen GPU: the reply to the first message."""
+"""The properties of the chosen GPU that programs see: the reply to the first message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHARED_KIB = {"7.0": 96, "7.2": 96, "7.5": 64, "8.0": 163, "8.6": 99, "8.7": 16
                "10.3": 227, "11.0": 227, "12.0": 99, "12.1": 99}  # fmt: skip
 _BUS_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16,
              "GDDR7": 8}  # fmt: skip  # of a channel
-_BLOCK_KIB, _RESERVED, _SECTOR_BYTES = 48, 1024, 32
+_BLOCK_KIB, _SECTOR_BYTES = 48, 32
 LAUNCH_NS, COPY_NS = 2500, 1500  # where a preset does not state them
 COPY_GB_PER_S = 24.0
 
@@ -40,7 +40,7 @@ def properties(gpu: GPU) -> str:
         "shared_per_sm": sm.shared_bytes,
         "shared_per_block": _BLOCK_KIB << 10,
         "shared_per_block_optin": block,
-        "reserved_shared_per_block": _RESERVED if int(major) >= 8 else 0,
+        "reserved_shared_per_block": gpu.architecture.reserved_shared_bytes,
         "registers_per_sm": sm.registers,
         "registers_per_block": min(sm.registers, 1 << 16),
         "max_threads_per_sm": sm.max_threads,

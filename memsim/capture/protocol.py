@@ -35,6 +35,7 @@ class MessageKind(IntEnum):
     assembled = 10
     tuned = 11
     finish = 12
+    activity = 13
 
 
 TEXTURE_OF_LINEAR_MEMORY = 2
@@ -44,7 +45,7 @@ STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
 
 RUNNING = 0x4E4E5552
-"""The status of a reply to a launch that waits for the host: the program goes on while the kernel runs."""
+"""The status of a reply to a launch that waits for the host: the program continues while the kernel runs."""
 
 
 class ReplyStatus(IntEnum):
@@ -245,7 +246,7 @@ class Allocations:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A kernel's launch."""
+    """A kernel's launch; `undisturbed`: since the last one the host made no copy and ran no function of a stream."""
 
     module: int
     function: int
@@ -257,13 +258,15 @@ class LaunchRequest:
     stream: int
     where: str
     parameters: bytes
+    undisturbed: bool = False
 
     @classmethod
     def read(cls, f: Fields) -> LaunchRequest:
         module, function = f.u64(), f.u32()
         grid, block, cluster = f.triple(), f.triple(), f.triple()
         shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
-        return cls(module, function, grid, block, cluster, shared, bool(flags & 1), stream, where, f.take(f.u32()))
+        parameters, cooperative, undisturbed = f.take(f.u32()), bool(flags & 1), bool(flags & 2)
+        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, undisturbed)
 
 
 class TextureOp(IntEnum):

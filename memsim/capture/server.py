@@ -25,6 +25,7 @@ from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
+from memsim.sources.launch_list import write_program
 from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
@@ -49,12 +50,20 @@ class Captured:
         launches: how often each kernel was launched, in the order of their first launches.
         notes: what the user should know, a line each.
         exit_code: of the program; None where memsim ended it.
+        program: for each launch of the run, in their order, the place in `traces` of the one that stands for it; empty
+            where each launch that was asked for has its own.
+        activities: kind, stream and bytes of each copy, fill and wait of the host among the launches; of a launch its
+            place in `program`.
+        mapped: files that the program had in its memory when memsim ended it.
     """
 
     traces: list[Trace]
     launches: dict[str, int]
     notes: list[str]
     exit_code: int | None = 0
+    program: tuple[int, ...] = ()
+    activities: tuple[tuple[str, int, int], ...] = ()
+    mapped: frozenset[str] = frozenset()
 
     @property
     def trace(self) -> Trace:
@@ -82,13 +91,13 @@ def serve(
     Args:
         command: the program and its arguments; it runs in the current folder, and its output goes where memsim's goes.
         environment: of the program: it must find memsim's libraries.
-        gpu: that programs are told of, and whose occupancy and L2 size choose the blocks to trace.
+        gpu: the one that programs see, and whose occupancy and L2 size choose the blocks to trace.
         wanted: which launches and blocks.
         out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
         shown: what traces and messages call the program; empty: the command's first word.
         origin: where the sources lie whose lines traces may quote.
         about: what else traces say that they were made from, JSON values.
-        progress: told the blocks done and all of a traced launch.
+        progress: called with the blocks done and all of a traced launch.
         timer: times launches for programs that tune themselves.
         needs_trace: whether it is an error that no launch was traced.
         stdin: of the program, as for :class:`subprocess.Popen`.
@@ -119,9 +128,13 @@ def serve(
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
+        places = {one.order: place for place, one in enumerate(launches.traces)}
+        program = tuple(places[order] for order in launches.stand_ins.orders)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
+        if program and is_folder(out):
+            write_program(out, traces, program, launches.activities.rows)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
-    return Captured(traces, dict(launches.counts), notes, code)
+    return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:
@@ -153,6 +166,7 @@ class Server:
     """Listens for the processes of one program."""
 
     conversation: Conversation
+    mapped: frozenset[str] = frozenset()
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Server:
@@ -180,6 +194,7 @@ class Server:
         """
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
         with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
+            self._program = program
             stopped = self._attend(program)
             if stopped:
                 program.wait(GRACE_SECONDS)  # it writes what it has buffered
@@ -217,6 +232,7 @@ class Server:
             if reply is None and frame.kind == protocol.MessageKind.launch:
                 return False  # the program already runs on; its next message gets the result
             if self.conversation.is_done:
+                self.mapped = self._program.mapped_files()
                 protocol.send(connection, frame.kind, status=protocol.STOP)
             elif reply is not None:
                 protocol.send(connection, frame.kind, reply.payload, reply.status)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from memsim.capture import preparation
 from memsim.capture.build import Sources, build
 from memsim.capture.executables import check_program, find_program, read_executable
+from memsim.capture.kept_captures import KeptCapture
 from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import check_place, check_several
-from memsim.sources.ptx.origin import Origin, beside
+from memsim.sources.ptx.origin import Origin, origin_of
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
@@ -32,6 +34,7 @@ def capture_sources(
     *,
     keep: Path | None = None,
     progress: Progress | None = None,
+    cached: bool = True,
 ) -> Captured:
     """Compile CUDA C++ files with nvcc, run the program, and write the memory traces of its wanted launches.
 
@@ -42,7 +45,8 @@ def capture_sources(
         gpu: that the program finds; its architecture is compiled for, and its occupancy and L2 size choose the blocks.
         wanted: which launches and blocks.
         keep: a folder for the executable and nvcc's log.
-        progress: told the blocks done and all.
+        progress: called with the blocks done and all.
+        cached: take the same capture if it was made before, and keep a new one.
 
     Raises:
         InputError: the program does not compile, fails, or never makes the wanted launch. No trace is left then.
@@ -58,7 +62,16 @@ def capture_sources(
             one.join()
         raise
     shown = str(sources.files[0])
-    return _run([str(program), *arguments], arguments, shown, out, gpu, wanted, beside(*sources.files), progress)
+    kept = KeptCapture(program, arguments, shown, gpu, wanted, cached)
+    if (found := kept.find(out)) is not None:
+        return found
+    origin = origin_of(*sources.files)
+    with kept.reported() as variables:
+        captured = _run(
+            [str(program), *arguments], arguments, shown, out, gpu, wanted, origin, progress, inputs=variables
+        )
+        kept.add(captured)
+    return captured
 
 
 def capture_executable(
@@ -94,12 +107,12 @@ def capture_executable(
 
 def _run(
     command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, wanted: Wanted, origin: Origin,
-    progress: Progress | None, scratch: Path | None = None,
+    progress: Progress | None, scratch: Path | None = None, inputs: Mapping[str, str] = MappingProxyType({}),
 ) -> Captured:  # fmt: skip
     about = {"arguments": shlex.join(arguments)} if arguments else {}
     needed = read_executable(Path(command[0]))
     libraries = library_folder(stand_ins=scratch is not None or needed is None or needs_stand_ins(needed.needed))
-    variables = environment(libraries, Path(command[0]), gpu)
+    variables = environment(libraries, Path(command[0]), gpu, reports=bool(inputs)) | dict(inputs)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)
     return serve(command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress)

@@ -21,7 +21,7 @@ class TimedLaunch:
     """A launch that was timed.
 
     Attributes:
-        milliseconds: that the program was told.
+        milliseconds: the time that the program received.
         traces: one of each of the timer's ``blocks``; empty where it keeps none.
     """
 

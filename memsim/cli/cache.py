@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from memsim.cli.options import OutputFormat
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 MEANINGS = {
     "trials": "trials that were replayed, and replays of repaired kernels",
+    "captures": "captures of CUDA C++ files, and what they depend on",
     "loops": "compiled loops",
     "programs": "compiled CUDA programs",
     "libraries": "memsim's own CUDA libraries",
@@ -20,23 +23,26 @@ MEANINGS = {
 cache = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
-    help="Show or clear what memsim keeps: compiled loops and programs, and trials that were replayed.\n\n"
-    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials (512); 0 keeps none.\n\n\b\n"
+    help="Show or clear what memsim keeps: compiled loops and programs, captures, and trials.\n\n"
+    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials and the captures (512 each); "
+    "0 keeps none.\n\n\b\n"
     "  memsim cache list\n  memsim cache size\n  memsim cache clear trials",
 )
 
 
 @cache.command("list")
-def listing() -> None:
+def listing(format: OutputFormat = None) -> None:
     """List the kinds of cached files, their number and size."""
-    from memsim.analysis.table import aligned
+    from memsim.report.formats import chosen_format
+    from memsim.report.output import CommandOutput, PrintedTable
 
-    rows = []
-    for folder in _folders():
-        count, size = _contents(folder)
-        rows.append([folder.name, f"{count:,}", f"{size / 1e6:,.1f}", MEANINGS.get(folder.name, "")])
-    typer.echo(aligned(["kind", "files", "MB", "what it is"], rows, [False, True, True, False]))
-    typer.echo(f"\nin {_place()}")
+    records: list[dict[str, Any]] = [
+        {"kind": folder.name, "files": count, "bytes": size, "meaning": MEANINGS.get(folder.name, "")}
+        for folder, (count, size) in ((folder, _contents(folder)) for folder in _folders())
+    ]
+    rows = [[of["kind"], f"{of['files']:,}", f"{of['bytes'] / 1e6:,.1f}", of["meaning"]] for of in records]
+    table = PrintedTable(["kind", "files", "MB", "what it is"], rows, [False, True, True, False])
+    print_output(CommandOutput(lambda: [table, f"in {_place()}"], lambda: records), chosen_format(format))
 
 
 @cache.command()

@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuOfTrace, Jobs, QuietTables, TraceFile
-from memsim.cli.output import print_text
+from memsim.cli.options import AsCsv, AsJson, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, TraceFile
+from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
-from memsim.support.errors import InputError
 
 
 def capacity(
@@ -24,8 +23,9 @@ def capacity(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the curves to this PNG file.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
+    csv: AsCsv = False,
     quiet: QuietTables = False,
 ) -> None:
     """Show the read hit ratio at every capacity of L1 and L2, from one pass over the trace.
@@ -40,11 +40,11 @@ def capacity(
     from memsim.api import capacity as find
     from memsim.gpu.presets import parse_settings
     from memsim.report import capacity as report
+    from memsim.report.formats import chosen_format
     from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
-    if json and csv:
-        raise InputError("memsim capacity", "--json, --csv", "exclude each other; give one of them")
+    chosen = chosen_format(format, json, csv)
     with keeping_existing(force):
         if out is not None:
             check_writable(out, path, *([gpu] if gpu else []))
@@ -60,9 +60,4 @@ def capacity(
         )
     if out is not None:
         report.draw(found, out)
-    if json:
-        typer.echo(report.dumps(found))
-    elif csv:
-        typer.echo(report.table(found).to_csv(), nl=False)
-    elif not quiet:
-        print_text(report.text(found))
+    print_output(report.output(found), chosen, quiet)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, QuietTables, Whole, all_blocks, gpu_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
@@ -115,7 +115,11 @@ def capture(
     keep: Annotated[
         Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
     ] = None,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Run the program even if the same capture was made before.")
+    ] = False,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Run a program without a GPU, and store the memory trace of a kernel.
@@ -141,7 +145,8 @@ def capture(
     """
     from memsim.api import capture as run_captured
     from memsim.api import capture_ptx
-    from memsim.report.inputs import trace_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.inputs import traces_output
     from memsim.support.deprecated import deprecation
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar, hint_after
@@ -150,6 +155,7 @@ def capture(
         if not quiet:
             typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
+    printed = chosen_format(format)
     _check(files, ptx, arguments)
     if stop:
         typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
@@ -184,12 +190,12 @@ def capture(
                 snapshot_only=snapshot_only,
                 to_end=to_end,
                 keep=keep,
+                cached=not no_cache,
                 progress=advance,
             )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    for recorded in () if quiet else captured.traces:
-        print_text(trace_text(recorded))
+    print_output(traces_output(captured.traces), printed, quiet)
 
 
 def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""What makes a result's kernel slow, as commands find it: with a bar while causes put right are replayed."""
+"""What makes a result's kernel slow, as commands find it: with a bar while their what-if transforms are replayed."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import typer
 if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.trace.reader import Trace
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 
 def explained_causes(
     result: RunResult, trace: Trace | Path | None, quick: bool, jobs: int | None
-) -> list[Explanation] | None:
+) -> list[Bottleneck] | None:
     """The causes, the largest estimated speed-up first; a note on standard error where the trace was not read.
 
     None of a file of an older version, which does not hold what findings need. Launches that followed others in one
@@ -23,9 +23,9 @@ def explained_causes(
     """
     from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
-    from memsim.why import explain, explained
+    from memsim.why import explain, has_profiles
 
-    if not explained(result):
+    if not has_profiles(result):
         return None
     quick = quick or "launches_before" in result.trials.about
 

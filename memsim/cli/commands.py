@@ -17,11 +17,14 @@ from memsim.cli.cache import cache
 from memsim.cli.calibrate import calibrate
 from memsim.cli.capacity import capacity
 from memsim.cli.capture import RunsProgram, WithArguments, capture
+from memsim.cli.check import check
 from memsim.cli.compare import compare
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
+from memsim.cli.judge import judge
+from memsim.cli.mcp import mcp
 from memsim.cli.nvcc import nvcc
 from memsim.cli.profile import ProfilesProgram, profile
 from memsim.cli.report import report
@@ -96,6 +99,9 @@ app.command()(trace)
 app.command(cls=ProfilesProgram)(profile)
 app.command(cls=RunsProgram)(capture)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(nvcc)
+app.command(cls=WithArguments)(check)
+app.command()(judge)
+app.command()(mcp)
 app.command(cls=WithArguments)(explore)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
@@ -117,7 +123,7 @@ def main() -> None:
             app()
     except SystemExit as leaving:
         if "mpi4py" in sys.modules:
-            raise  # MPI's other processes wait to be told
+            raise  # MPI's other processes wait for the message
         _leave(leaving.code)
     except KeyboardInterrupt:  # before a command began
         _leave(INTERRUPTED)

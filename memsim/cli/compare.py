@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs
-from memsim.cli.output import print_text
+from memsim.cli.options import AsJson, CountedAs, OutputFormat
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 SLOWER = 1  # exit status
@@ -34,58 +34,70 @@ def compare(
         str | None, typer.Option("--kernel", "-k", help="Part of the kernel's name in the report.")
     ] = None,
     launch: Annotated[int | None, typer.Option(min=0, help="Number of the launch in the report, from 0.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 
-    Trials are paired by number where both drew from one seed. With --ncu, compare one result with what the profiler
+    Of two profiles of programs: the time of all launches, and of each kernel. Trials are paired by number where both
+    drew from one seed. With --ncu, compare one result with what the profiler
     counted on a GPU.
 
     \b
     memsim compare before.h5 after.h5
     memsim compare before.h5 after.h5 --fail-if-slower 5%
+    memsim compare before.profile.h5 after.profile.h5
     memsim compare result.h5 --ncu report.ncu-rep --kernel spmv --launch 2
     """
     from memsim.api import compare as side_by_side
+    from memsim.cli.program import compared_programs
     from memsim.interactive_result import Result
     from memsim.report import compare as report
+    from memsim.report.formats import FOR_PEOPLE, chosen_format
 
+    chosen = chosen_format(format, json)
     if ncu is not None:
         if fail_if_slower is not None:
             raise InputError("memsim compare", "--fail-if-slower", "is between results; leave it out with --ncu")
-        _with_profiler(paths, ncu, kernel, launch, json)
+        _with_profiler(paths, ncu, kernel, launch, chosen)
         return
     if kernel is not None or launch is not None:
         raise InputError("memsim compare", "--kernel, --launch", "choose from a report; give it with --ncu")
     if len(paths) < 2:
         raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the base")
     limit = None if fail_if_slower is None else _share(fail_if_slower)
+    if programs := compared_programs(paths, convention, chosen):
+        slower = [name for name, one in programs.items() if limit is not None and one.slower_than(limit)]
+        _end(slower, paths[0], fail_if_slower)
+        return
     first, *others = (Result.load(path, convention) for path in paths)
     found = {str(path): side_by_side(first, other) for path, other in zip(paths[1:], others, strict=True)}
-    if json:
-        typer.echo(report.dumps(str(paths[0]), found))
-    else:
-        print_text("\n\n\n".join(report.text(str(paths[0]), name, one) for name, one in found.items()))
-    for name, one in found.items() if json or limit is not None else ():
+    print_output(report.output(str(paths[0]), found), chosen)
+    for name, one in found.items() if chosen not in FOR_PEOPLE or limit is not None else ():
         for caution in one.cautions:
             typer.echo(f"memsim: {paths[0]} and {name}: {caution}", err=True)
-    slower = [name for name, one in found.items() if limit is not None and one.slower_than(limit)]
+    _end(
+        [name for name, one in found.items() if limit is not None and one.slower_than(limit)], paths[0], fail_if_slower
+    )
+
+
+def _end(slower: list[str], base: Path, share: str | None) -> None:
+    """Exit with 1 if any is slower."""
     if slower:
-        typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)
+        typer.echo(f"memsim: slower than {base} by more than {share}: {', '.join(slower)}", err=True)
         raise typer.Exit(SLOWER)
 
 
-def _with_profiler(paths: list[Path], report: Path, kernel: str | None, launch: int | None, json: bool) -> None:
+def _with_profiler(paths: list[Path], report: Path, kernel: str | None, launch: int | None, format: str) -> None:
     from memsim.analysis.result import RunResult
-    from memsim.measured import beside
+    from memsim.measured import compare_with_report
     from memsim.report import profiler
 
     if len(paths) > 1:
         raise InputError("memsim compare", "RESULT", "is more than one file; give one with --ncu")
     result = RunResult.load(paths[0], Convention.profiler)
-    found = beside(result, report, kernel, launch)
-    show = profiler.beside_document if json else profiler.beside_text
-    print_text(show(str(paths[0]), str(report), result, found))
+    found = compare_with_report(result, report, kernel, launch)
+    print_output(profiler.comparison_output(str(paths[0]), str(report), result, found), format)
 
 
 def _share(text: str) -> float:

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import GpuOfTrace, TraceFile
-from memsim.cli.output import print_text
+from memsim.cli.options import AsJson, GpuOfTrace, OutputFormat, TraceFile
+from memsim.cli.output import print_output
 
 
 def estimate(
@@ -16,7 +16,8 @@ def estimate(
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
 ) -> None:
     """Estimate a kernel's time by closed-form models: occupancy and its limiter, MWP/CWP, cycles, CPI.
 
@@ -26,7 +27,8 @@ def estimate(
     """
     from memsim.api import estimate as apply
     from memsim.gpu.presets import parse_settings
-    from memsim.report.estimate import dumps, text
+    from memsim.report.estimate import output
+    from memsim.report.formats import chosen_format
 
-    done = apply(path, gpu, settings=parse_settings(setting or []))
-    print_text(dumps(done) if json else text(done))
+    chosen = chosen_format(format, json)
+    print_output(output(apply(path, gpu, settings=parse_settings(setting or []))), chosen)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, QuietFiles, TracesOut
+from memsim.cli.options import Force, QuietFiles, TracesOut, gpu_names
 from memsim.cli.output import print_traces
 from memsim.support.text import printable
 
@@ -16,7 +16,7 @@ imports = typer.Typer(
     help="Import traces of other tools: one trace file per kernel, for memsim run.\n\n"
     "docs/how_to/import.md describes what each format contains and lacks.",
 )
-exports = typer.Typer(no_args_is_help=True, help="Export traces for other simulators.")
+exports = typer.Typer(no_args_is_help=True, help="Export traces for other simulators and viewers.")
 
 
 @imports.command("accelsim")
@@ -91,8 +91,8 @@ def import_cutracer(
 ) -> None:
     """Read a launch that CUTracer recorded.
 
-    With opcode_only beside the accesses, gaps and waits are those of the machine code; with accesses alone, each waits
-    for those before it in its warp.
+    With opcode_only in addition to the accesses, gaps and waits are those of the machine code; with accesses alone,
+    each waits for those before it in its warp.
 
     \b
     CUTRACER_INSTRUMENT=opcode_only,mem_addr_trace CUDA_INJECTION64_PATH=lib/cutracer.so ./app
@@ -164,3 +164,50 @@ def export_accelsim(
         files = write([Trace.open(path) for path in paths], out, pack=pack, progress=advance)
     if not quiet:
         typer.echo("\n".join(printable(str(file)) for file in files))
+
+
+@exports.command("perfetto")
+def export_perfetto(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A program's profile, or a trace file.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The file to write.", show_default="FILE's name, .json")
+    ] = None,
+    gpu: Annotated[str | None, typer.Option(help="Of a trace: the GPU.", autocompletion=gpu_names)] = None,
+    sm: Annotated[int, typer.Option(min=0, help="Of a trace: the SM whose warps are recorded.")] = 0,
+    transactions: Annotated[
+        int, typer.Option(min=1, help="Of a trace: no block is launched after so many transactions.")
+    ] = 20_000,
+    seed: Annotated[int, typer.Option(min=0, help="Of a trace: as for memsim run.")] = 0,
+    force: Force = False,
+    quiet: QuietFiles = False,
+) -> None:
+    """Write trace events that ui.perfetto.dev and chrome://tracing open.
+
+    Of a profile: launches, copies and the host. Of a trace: one SM's warps and load-store unit, L2's slices and DRAM's
+    channels with their queues, as the reference model replays the first blocks.
+
+    \b
+    memsim export perfetto app.profile.h5 -o app.json
+    memsim export perfetto spmv.h5 --gpu a100 --sm 3 -o spmv.json
+    """
+    from memsim.analysis.program import ProgramResult, is_program
+    from memsim.cli.output import check_file
+    from memsim.report.perfetto import kernel_events, program_events, write_events
+    from memsim.support.files import keeping_existing
+
+    file = out or Path(f"{path.stem}.json")
+    check_file(file, force, path)
+    if is_program(path):
+        found = ProgramResult.load(path)
+        events, about = list(program_events(found)), {"program": str(found.about["program"]), "gpu": found.gpu}
+    else:
+        from memsim.api.arguments import opened
+        from memsim.montecarlo.recorded_replay import recorded_replay
+
+        trace, machine = opened(path, gpu, None)
+        recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)
+        events, about = list(kernel_events(recorder, trace.ops)), {"kernel": trace.kernel, "gpu": machine.name}
+    with keeping_existing(force):
+        write_events(events, file, about)
+    if not quiet:
+        typer.echo(printable(str(file)))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, Gpu, Jobs, QuietTables
-from memsim.cli.output import print_text
+from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables
+from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.cores import chosen_jobs
 
@@ -46,7 +46,8 @@ def explore(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all versions to this CSV file.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw the best versions' times in this PNG file.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
     quiet: QuietTables = False,
 ) -> None:
     """Try the choices of a kernel: all by closed-form models, the best few by simulation.
@@ -63,9 +64,11 @@ def explore(
     from memsim.exploration import parse_vary
     from memsim.gpu.presets import parse_settings
     from memsim.report import exploration
+    from memsim.report.formats import chosen_format
     from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
+    chosen = chosen_format(format, json)
     with keeping_existing(force):
         for path in (out, figure):
             if path is not None:
@@ -90,7 +93,4 @@ def explore(
         exploration.table(found).to_csv(out)
     if figure is not None:
         exploration.draw(found, figure)
-    if json:
-        typer.echo(exploration.dumps(found))
-    elif not quiet:
-        print_text(exploration.text(found))
+    print_output(exploration.output(found), chosen, quiet)

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from memsim.cli.options import Force
-from memsim.cli.output import print_text
+from memsim.cli.options import AsJson, Force, OutputFormat
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 
@@ -37,7 +37,8 @@ gpus = typer.Typer(
 def show(
     name: Annotated[str | None, typer.Argument(help="A preset, or a path to a TOML file.")] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Print a complete TOML file for --gpu, to be edited.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
 ) -> None:
     """List the GPUs, or show one with the meaning, unit, status and source of every value.
 
@@ -47,18 +48,22 @@ def show(
     memsim gpus a100 --toml > mine.toml
     """
     from memsim.gpu import presets
-    from memsim.report.inputs import gpu_document, gpu_text, gpu_toml, presets_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.inputs import gpu_output, gpu_toml, presets_output
 
-    if toml + json > 1:
-        raise InputError("memsim gpus", "--toml, --json", "exclude each other; give one of them")
+    chosen = chosen_format(format, json)
+    if toml and (json or format is not None):
+        raise InputError("memsim gpus", "--toml, --format, --json", "exclude each other; give one of them")
     if name is None:
-        if toml or json:
-            raise InputError("memsim gpus", "NAME", "is missing; --toml and --json show one GPU")
-        print_text(presets_text({preset: presets.load_gpu(preset) for preset in presets.names()}))
+        if toml:
+            raise InputError("memsim gpus", "NAME", "is missing; --toml shows one GPU")
+        print_output(presets_output({preset: presets.load_gpu(preset) for preset in presets.names()}), chosen)
         return
     gpu, provenance = presets.load_gpu(name), presets.provenance(name)
-    shown = gpu_toml(gpu, provenance) if toml else gpu_document(provenance) if json else gpu_text(gpu, provenance)
-    print_text(shown)
+    if toml:
+        typer.echo(gpu_toml(gpu, provenance))
+    else:
+        print_output(gpu_output(gpu, provenance), chosen)
 
 
 @gpus.command()

@@ -9,6 +9,7 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.report.formats import DEFAULT_FORMAT, format_names
 from memsim.support import library
 from memsim.support.errors import InputError
 
@@ -47,6 +48,15 @@ Jobs = Annotated[
         show_default="all cores, or MEMSIM_JOBS",
     ),
 ]  # fmt: skip
+OutputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format", metavar="|".join(format_names()), help="How tables are printed.", show_default=DEFAULT_FORMAT,
+        autocompletion=format_names,
+    ),
+]  # fmt: skip
+AsJson = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="The same as --format csv.")]
 CountedAs = Annotated[Convention, typer.Option(help="What counts as a hit.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no tables.")]

@@ -7,21 +7,28 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memsim.analysis.choices import Grouping, Method
 from memsim.support.files import check_writable, keeping_existing, replacing, writing
 from memsim.support.terminal import painted
 from memsim.support.text import printable
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import RunResult
-    from memsim.studies.uncertain import ModelError
+    from memsim.report.output import CommandOutput
     from memsim.trace.reader import Trace
-    from memsim.why import Explanation
 
 
-def print_text(text: str) -> None:
-    """Print for people: in colour where standard output is a terminal."""
-    typer.echo(painted(text))
+def print_output(output: CommandOutput, format: str = "text", quiet: bool = False) -> None:
+    """Print in a format; text is in colour where standard output is a terminal.
+
+    Args:
+        output: of a command.
+        format: of :func:`memsim.report.formats.format_names`.
+        quiet: print nothing for people, only data.
+    """
+    from memsim.report.formats import FOR_PEOPLE, rendered
+
+    if not (quiet and format in FOR_PEOPLE):
+        text = rendered(output, format)
+        typer.echo(painted(text) if format == "text" else text)
 
 
 def print_traces(traces: list[Trace]) -> None:
@@ -31,18 +38,6 @@ def print_traces(traces: list[Trace]) -> None:
         blocks = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
         path = printable(str(trace.path))
         typer.echo(f"{path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
-
-
-def print_tables(
-    result: RunResult, *, method: str = Method.t, by: str = Grouping.load, error: ModelError | None = None
-) -> None:
-    from memsim.report.text import tables
-
-    print_text(tables(result, method=method, by=by))
-    if error is not None:
-        from memsim.report.sensitivity import beside
-
-        print_text(f"\n{beside(result, error)}")
 
 
 def check_file(out: Path, force: bool, *inputs: Path) -> None:
@@ -55,10 +50,3 @@ def write_file(out: Path, text: str) -> None:
     """Write a text file that :func:`check_file` let pass, whole or not at all."""
     with writing(out), replacing(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
-
-
-def print_json(result: RunResult, error: ModelError | None = None, causes: list[Explanation] | None = None) -> None:
-    from memsim.report.document import dumps
-    from memsim.report.sensitivity import uncertain_document
-
-    typer.echo(dumps(result, causes, **({"uncertain": uncertain_document(error)} if error is not None else {})))

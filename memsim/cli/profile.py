@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, QuietTables, Whole, all_blocks, gpu_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memsim.trace.reader import Trace
+
+    Activities = Sequence[tuple[str, int, int]]  # kind, stream, value
 
 INTERRUPTED = 130
 
@@ -61,6 +65,9 @@ def profile(
         str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
     whole: Whole = False,
+    every_launch: Annotated[
+        bool, typer.Option("--every-launch", help="Execute and trace every launch; no captured one stands for others.")
+    ] = False,
     traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
     include: Annotated[
         list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
@@ -74,6 +81,7 @@ def profile(
     jobs: Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="Replay no repaired kernel: findings without gains.")] = False,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Profile a whole program without a GPU: every launch, what is slow, what bounds it, what would fix it.
@@ -91,30 +99,32 @@ def profile(
     memsim profile traces/ -o app.profile.h5
     """
     from memsim.api import profile_program
-    from memsim.report.profile import profile_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
-    program = Path(files[0])
+    program, chosen = Path(files[0]), chosen_format(format)
     file = _file(out, program, force)
     with Scratch() as scratch:
         if program.is_dir():
             if ctx.obj:
                 raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
-            recorded = _folder(program)
+            recorded, activities = _folder(program)
         else:
             place = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            recorded = _captured(
+            recorded, activities = _captured(
                 files, ctx.obj or [], place, gpu, force, quiet,
-                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, **compiler,
+                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
             found = profile_program(
-                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress
-            )
+                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
+                activities=activities,
+            )  # fmt: skip
         found.save(file)
-    if not quiet:
-        print_text(f"{profile_text(found)}\n\nstored in {file}; one kernel: memsim show {file} --kernel NAME")
+    stored = f"stored in {file}; one kernel: memsim show {file} --kernel NAME"
+    print_output(profile_output(found, stored), chosen, quiet)
     if found.about["interrupted"]:
         trials = len(found.time.values)
         typer.echo(f"memsim: interrupted: {trials} trial{'s' * (trials != 1)} kept in {file}", err=True)
@@ -131,16 +141,17 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
     return file
 
 
-def _folder(folder: Path) -> list[Trace]:
+def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     from memsim.cli.run_folder import folder_traces
+    from memsim.sources.launch_list import all_activities, all_launches
 
-    return folder_traces(folder, [], in_turn=True)
+    return all_launches(folder, folder_traces(folder, [], in_turn=True)), all_activities(folder)
 
 
 def _captured(
     files: list[str], arguments: list[str], place: Path, gpu: str | None, force: bool, quiet: bool, **options: Any
-) -> list[Trace]:
-    """The traces of all launches of a program."""
+) -> tuple[list[Trace], Activities]:
+    """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.support.files import keeping_existing
@@ -153,9 +164,10 @@ def _captured(
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels = len(captured.launches)
-    _tell(f"{len(captured.traces):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
-    return captured.traces
+    kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
+    launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
+    _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    return every, captured.activities
 
 
 @contextmanager

@@ -6,27 +6,33 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.analysis.choices import Convention
-from memsim.cli.output import print_text
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
+    from memsim.analysis.program import ProgramResult
     from memsim.analysis.result import RunResult
+    from memsim.report.sheet import Sheet
+    from memsim.studies.compare_programs import ProgramComparison
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
 
 
-def program_kernel(path: Path, convention: Convention, kernel: str | None, needs_one: bool) -> RunResult | None:
+def program_kernel(
+    path: Path, convention: Convention, kernel: str | None, needs_one: bool, format: str
+) -> RunResult | None:
     """The result of a program's kernel; None where none was chosen: then the program's table was printed.
 
     Args:
         kernel: a part of its label.
         needs_one: whether what is to be printed is of one kernel.
+        format: of the program's table.
 
     Raises:
         InputError: no kernel or several have that in their label; none was chosen and one is needed.
     """
     from memsim.analysis.program import ProgramResult
-    from memsim.report.profile import profile_text
+    from memsim.report.profile import profile_output
 
     found = ProgramResult.load(path, convention)
     labels = found.labels()
@@ -34,7 +40,7 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
         if needs_one and len(labels) > 1:
             raise InputError(path, "kernel", f"is not chosen; give --kernel with one of {', '.join(labels)}")
         if not needs_one:
-            print_text(profile_text(found))
+            print_output(profile_output(found), format)
             return None
         return found.groups[0].typical
     chosen = [group for label, group in zip(labels, found.groups, strict=True) if kernel == label] or [
@@ -46,13 +52,51 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
     return chosen[0].typical
 
 
-def program_results(path: Path, convention: Convention) -> dict[str, RunResult]:
-    """The results of a program's kernels that take longest, by label; nothing where it is another file."""
+def longest_kernels(program: ProgramResult) -> dict[str, RunResult]:
+    """The results of a program's kernels that take longest, by label."""
+    pairs = list(zip(program.labels(), program.groups, strict=True))[:MOST_ON_A_PAGE]
+    return {label: group.typical for label, group in pairs}
+
+
+def compared_programs(paths: list[Path], convention: Convention, format: str) -> dict[str, ProgramComparison]:
+    """Compare profiles with the first and print it; the comparisons by the other's path, none for other files.
+
+    Raises:
+        InputError: some files are profiles and some are not.
+    """
+    from memsim.report.compare_programs import programs_output
+    from memsim.studies.compare_programs import compare_programs
+
+    loaded = _all_programs(paths, convention, "memsim compare")
+    if not loaded:
+        return {}
+    (first, base), *others = loaded
+    found = {other: compare_programs(base, one) for other, one in others}
+    print_output(programs_output(first, found), format)
+    return found
+
+
+def plotted_programs(paths: list[Path], out: Path, convention: Convention, sheet: Sheet) -> list[Path]:
+    """Draw profiles; the files written, none for other results.
+
+    Raises:
+        InputError: some files are profiles and some are not.
+    """
+    from memsim.report.program_figures import plot_programs
+
+    loaded = _all_programs(paths, convention, "memsim plot")
+    return plot_programs({Path(path).stem: one for path, one in loaded}, out, sheet) if loaded else []
+
+
+def _all_programs(paths: list[Path], convention: Convention, command: str) -> list[tuple[str, ProgramResult]]:
     from memsim.analysis.program import ProgramResult, is_program
 
-    if not is_program(path):
-        return {}
-    found = ProgramResult.load(path, convention)
-    return {
-        label: group.typical for label, group in list(zip(found.labels(), found.groups, strict=True))[:MOST_ON_A_PAGE]
-    }
+    programs = [path for path in paths if is_program(path)]
+    if not programs:
+        return []
+    if len(programs) < len(paths):
+        other = next(path for path in paths if path not in programs)
+        raise InputError(
+            command, str(other), f"is no profile of a program, as {programs[0]} is; give files of one kind"
+        )
+    return [(str(path), ProgramResult.load(path, convention)) for path in paths]

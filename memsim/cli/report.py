@@ -27,13 +27,17 @@ def report(
 ) -> None:
     """Write one self-contained HTML page: source, loads, findings, figures, configuration.
 
+    Of a program's profile: its kernels by time, its timeline, cold next to warm L2, and each kernel that takes long.
+
     \b
     memsim report result.h5 -o report.html
     memsim report scalar.h5 vectorized.h5 -o both.html
+    memsim report app.profile.h5 -o app.html
     memsim report study.h5 -o study.html
     """
+    from memsim.analysis.program import ProgramResult, is_program
     from memsim.analysis.result import RunResult
-    from memsim.cli.program import program_results
+    from memsim.cli.program import longest_kernels
     from memsim.report.page import write_page
     from memsim.studies import StudyTrials
     from memsim.studies.store import is_study
@@ -46,11 +50,14 @@ def report(
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)
     studies = {path.stem: StudyTrials.load(path, convention) for path in paths if is_study(path)}
+    programs = {path.stem: ProgramResult.load(path, convention) for path in paths if is_program(path)}
     results: dict[str, RunResult] = {}
     for path in paths:
-        if path.stem not in studies:
-            results |= program_results(path, convention) or {path.stem: RunResult.load(path, convention)}
+        if path.stem in programs:
+            results |= longest_kernels(programs[path.stem])
+        elif path.stem not in studies:
+            results[path.stem] = RunResult.load(path, convention)
     found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
     causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
-        typer.echo(write_page(results, studies, page, causes))
+        typer.echo(write_page(results, studies, page, causes, programs))

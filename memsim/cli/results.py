@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,8 +10,8 @@ import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.causes import explained_causes
-from memsim.cli.options import CountedAs, Force, Quick, RunTrace
-from memsim.cli.output import print_json, print_tables, print_text
+from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
+from memsim.cli.output import print_output
 from memsim.report.sheet import Format, Size
 from memsim.support.errors import InputError
 
@@ -23,8 +24,9 @@ def show(
     by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
     convention: CountedAs = Convention.model,
     method: Annotated[Method, typer.Option(help="Method for the intervals of the ratios.")] = Method.t,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
+    csv: AsCsv = False,
     why: Annotated[
         bool, typer.Option("--why", help="Print what makes the kernel slow, with estimated speed-ups.")
     ] = False,
@@ -55,40 +57,36 @@ def show(
     from memsim.analysis.program import is_program
     from memsim.analysis.result import RunResult
     from memsim.cli.program import program_kernel
+    from memsim.report import profiler, text
+    from memsim.report.formats import chosen_format
+    from memsim.report.why import why_output
     from memsim.studies.store import is_study
 
-    if json + csv + why + ncu > 1 + (json and why):
-        raise InputError("memsim show", "--json, --csv, --why, --ncu", "exclude each other, but --why and --json")
-    if not (why or json) and (quick or trace is not None or jobs is not None):
+    chosen = chosen_format(format, json, csv)
+    if why and ncu:
+        raise InputError("memsim show", "--why, --ncu", "exclude each other; give one of them")
+    if not (why or chosen == "json") and (quick or trace is not None or jobs is not None):
         raise InputError("memsim show", "--quick, --trace, --jobs", "concern the replays of --why and --json; give one")
     if quiet and not ncu:
         raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
-        _show_study(path, convention, csv, json, "--why" if why else "--ncu" if ncu else "")
+        _show_study(path, convention, chosen, "--why" if why else "--ncu" if ncu else "")
         return
     if is_program(path):
-        chosen = program_kernel(path, convention, kernel, bool(json or csv or why or ncu))
-        if chosen is None:
+        one = program_kernel(path, convention, kernel, why or ncu, chosen)
+        if one is None:
             return
-        result = chosen
+        result = one
     elif kernel is not None:
         raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
     else:
         result = RunResult.load(path, convention)
-    if json:
-        print_json(result, causes=explained_causes(result, trace, quick, jobs))
-    elif why:
-        from memsim.report.why import why_text
-
-        print_text(why_text(result, explained_causes(result, trace, quick, jobs)))
-    elif ncu:
-        from memsim.report.profiler import listing
-
-        print_text(listing(result, names_only=quiet))
-    elif csv:
-        typer.echo(result.loads_by(by).to_csv(), nl=False)
+    causes = partial(explained_causes, result, trace, quick, jobs)
+    if why:
+        shown = why_output(result, causes())
     else:
-        print_tables(result, method=method, by=by)
+        shown = profiler.listing(result, quiet) if ncu else text.output(result, method=method, by=by, causes=causes)
+    print_output(shown, chosen)
 
 
 def plot(
@@ -102,6 +100,8 @@ def plot(
 ) -> None:
     """Draw one or several results files: histograms, convergence, loads, latencies.
 
+    Of profiles of programs: kernels by time, and, of one, first and later launches.
+
     Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
 
     \b
@@ -111,6 +111,7 @@ def plot(
     memsim plot result.h5 --format pdf --size column -o figs/
     """
     from memsim.analysis.result import RunResult
+    from memsim.cli.program import plotted_programs
     from memsim.report import comparison, figures
     from memsim.report.style import Sheet
     from memsim.studies.store import is_study
@@ -120,29 +121,27 @@ def plot(
     if any(is_study(path) for path in paths):
         _plot_study(paths, out, force, convention, sheet)
         return
-    results = {path.stem: RunResult.load(path, convention) for path in paths}
-    if len(results) < len(paths):
+    if len({path.stem for path in paths}) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
+        if drawn := plotted_programs(paths, out, convention, sheet):
+            typer.echo("\n".join(map(str, drawn)))
+            return
+        results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
         drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison.plot(results, out, sheet)
         for written in drawn:
             typer.echo(written)
 
 
-def _show_study(path: Path, convention: Convention, csv: bool, json: bool, other: str) -> None:
+def _show_study(path: Path, convention: Convention, format: str, other: str) -> None:
     from memsim.report import study as report
-    from memsim.report import study_document
     from memsim.studies import StudyTrials
 
     if other:
         problem = "needs the results of one kernel on one GPU, which a study's points do not keep; use memsim run"
         raise InputError(path, other, problem)
-    found = StudyTrials.load(path, convention)
-    if json:
-        typer.echo(study_document.dumps(found))
-    else:
-        typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
+    print_output(report.output(StudyTrials.load(path, convention)), format)
 
 
 def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:
@@ -151,7 +150,7 @@ def _plot_study(paths: list[Path], out: Path, force: bool, convention: Conventio
     from memsim.support.files import keeping_existing
 
     if len(paths) > 1:
-        raise InputError("plot", "RESULT", "has a study beside other files; give the study alone")
+        raise InputError("plot", "RESULT", "has a study among other files; give the study alone")
     with keeping_existing(force):
         for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, sheet):
             typer.echo(written)

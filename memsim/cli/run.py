@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
-from memsim.cli.output import print_json, print_tables
+from memsim.cli.causes import explained_causes
+from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables
+from memsim.cli.output import print_output
 from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
+    from memsim.why import Bottleneck
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
@@ -92,7 +95,8 @@ def run(
         bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/reference/json.md).")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
     quick: Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")] = False,
     quiet: QuietTables = False,
 ) -> None:
@@ -103,7 +107,7 @@ def run(
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
+    alone: --resume continues the run, with more trials (--trials counts all) or with --until. Of a folder with --warm
     nothing is kept.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
@@ -124,10 +128,11 @@ def run(
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
+    from memsim.report.formats import chosen_format
     from memsim.support.cores import all_cores
     from memsim.support.progress import bar
 
-    begin = monotonic()
+    begin, chosen = monotonic(), chosen_format(format, json)
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
         precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
@@ -139,7 +144,7 @@ def run(
         options = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         options |= {"--engine (with --warm)": warm and engine is Engine.reference}
         refused = [name for name, value in options.items() if value]
-        run_folder(path, replay, refused, Outputs(out, force, json, quiet))
+        run_folder(path, replay, refused, Outputs(out, force, chosen, quiet))
         return
     if out is not None:
         check_choice(out, resume, force, path, *([gpu] if gpu else []))
@@ -161,35 +166,33 @@ def run(
         )
     asked = uncertain and not result.interrupted
     error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
-    if json:
-        _print_json(result, recorded, error, quick or result.interrupted, jobs)
-    else:
-        _print_result(result, error, out, quiet)
-    if told := _kept(result, most, out, monotonic() - begin):
-        typer.echo(f"memsim: {told}", err=True)
+    stored = out if out is not None and not result.interrupted else None
+    causes = partial(explained_causes, result, recorded, quick or result.interrupted, jobs)
+    _print_result(result, causes, error, stored, chosen, quiet)
+    if message := _kept(result, most, out, monotonic() - begin):
+        typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
 
-def _print_result(result: RunResult, error: ModelError | None, out: Path | None, quiet: bool) -> None:
-    """Print the tables; with --quiet the notes alone, on standard error."""
-    from memsim.report.text import notes
+def _print_result(
+    result: RunResult,
+    causes: Callable[[], Sequence[Bottleneck] | None],
+    error: ModelError | None,
+    stored: Path | None,
+    format: str,
+    quiet: bool,
+) -> None:
+    """Print the tables, or JSON with the findings that `memsim show --why` has, in its order.
 
-    if not quiet:
-        print_tables(result, error=error)
-        if out is not None and not result.interrupted:
-            typer.echo(f"\nstored in {out}; what makes it slow: memsim show {shlex.quote(str(out))} --why")
-    for note in notes(result) if quiet else ():
-        typer.echo(f"memsim: {note}", err=True)
+    Notes go to standard error where the tables with them are not printed.
+    """
+    from memsim.report.formats import FOR_PEOPLE
+    from memsim.report.text import notes, output
 
-
-def _print_json(result: RunResult, trace: Trace, error: ModelError | None, quick: bool, jobs: int | None) -> None:
-    """Print JSON with the findings that `memsim show --why` has, in its order; notes go to standard error."""
-    from memsim.cli.causes import explained_causes
-    from memsim.report.text import notes
-
-    print_json(result, error, explained_causes(result, trace, quick, jobs))
-    for note in notes(result):
+    found = f"stored in {stored}; what makes it slow: memsim show {shlex.quote(str(stored))} --why"
+    print_output(output(result, causes=causes, error=error, notes=[found] if stored else ()), format, quiet)
+    for note in notes(result) if quiet or format not in FOR_PEOPLE else ():
         typer.echo(f"memsim: {note}", err=True)
 
 
@@ -198,7 +201,9 @@ def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
-        place = f"in {out}; --resume goes on" if out is not None else "in what is printed alone; give -o to store them"
+        place = (
+            f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
+        )
         return f"interrupted: {counted} of {most:,} kept, {place}"
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"

@@ -11,9 +11,9 @@ from pathlib import Path
 import typer
 
 from memsim.api import simulate_program
-from memsim.cli.output import check_file, print_text
+from memsim.cli.output import check_file, print_output
 from memsim.interactive_result import Result
-from memsim.report.program import program_document, program_table
+from memsim.report.program import program_output
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -31,13 +31,13 @@ class Outputs:
     Attributes:
         folder: for a results file per launch, named like its trace; None: none is written.
         force: write over files that exist.
-        json: print JSON instead of the table.
+        format: of the table.
         quiet: print no progress bar and no table.
     """
 
     folder: Path | None = None
     force: bool = False
-    json: bool = False
+    format: str = "text"
     quiet: bool = False
 
     def files(self, traces: Sequence[Trace]) -> list[Path]:
@@ -61,7 +61,7 @@ class Outputs:
 
 
 def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs) -> None:
-    """Replay a program's launches, and print its time by kernel, or each launch as JSON.
+    """Replay a program's launches, and print its time by kernel; as JSON, each launch.
 
     Args:
         folder: with their traces.
@@ -86,10 +86,7 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
         results = until_interrupted(traces, replay)
     for file, result in zip(files, results, strict=False):  # interrupted, there are fewer results
         result.save(file)
-    if outputs.json:
-        typer.echo(program_document([trace.path for trace in traces], results))
-    elif not outputs.quiet:
-        print_text(program_table(results))
+    print_output(program_output([trace.path for trace in traces], results), outputs.format, outputs.quiet)
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -> list[Trace]:

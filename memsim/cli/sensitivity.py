@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
-from memsim.cli.output import print_text
+from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables
+from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.report.output import CommandOutput
 
 
 def sensitivity(
@@ -35,7 +38,8 @@ def sensitivity(
     convention: CountedAs = Convention.model,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the bars in this PNG file.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    format: OutputFormat = None,
+    json: AsJson = False,
     quiet: QuietTables = False,
 ) -> None:
     """Show what makes a result uncertain.
@@ -52,10 +56,12 @@ def sensitivity(
     from memsim.api import uncertainty as vary
     from memsim.gpu.presets import parse_settings
     from memsim.report import sensitivity as report
+    from memsim.report.formats import chosen_format
     from memsim.studies.store import is_study
     from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
+    chosen = chosen_format(format, json)
     with keeping_existing(force):
         if out is not None:
             check_writable(out, path, *([gpu] if gpu else []))
@@ -63,7 +69,7 @@ def sensitivity(
     if is_study(path):
         if uncertain:
             raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")
-        shown = _of_study(path, convention, out, json)
+        shown = _of_study(path, convention, out)
     elif uncertain:
         with bar("trials", hidden=quiet) as advance:
             error = vary(
@@ -72,7 +78,7 @@ def sensitivity(
             )  # fmt: skip
         if out is not None:
             report.draw_uncertain(error, out)
-        shown = report.uncertain_json(error) if json else report.uncertain_text(error)
+        shown = report.uncertain_output(error)
     else:
         with bar("replays", hidden=quiet) as advance:
             sources = split(
@@ -81,22 +87,21 @@ def sensitivity(
             )  # fmt: skip
         if out is not None:
             report.draw_split(f"{sources.kernel} on {sources.gpu}: sources of randomness", sources.outputs, out)
-        shown = report.sources_json(sources) if json else report.sources_text(sources)
-    if json or not quiet:
-        print_text(shown)
+        shown = report.sources_output(sources)
+    print_output(shown, chosen, quiet)
 
 
-def _of_study(path: Path, convention: str, out: Path | None, json: bool) -> str:
+def _of_study(path: Path, convention: str, out: Path | None) -> CommandOutput:
     """What is printed of a study: every case, the figure of the first."""
     from memsim.report import sensitivity as report
+    from memsim.studies import StudyTrials
     from memsim.studies.sobol import of_study
-    from memsim.studies.store import load
 
-    study = load(path, convention)
+    study = StudyTrials.load(path, convention)
     cases = {
         str(case): {output: of_study(study, output, number, path) for output in study.outputs}
         for number, case in enumerate(study.cases)
     }
     if out is not None:
         report.draw_split(*next(iter(cases.items())), out)
-    return report.study_json(cases) if json else "\n\n\n".join(report.study_text(*case) for case in cases.items())
+    return report.study_output(cases)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memsim.cli.options import Force, Jobs, QuietTables
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables
+from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
@@ -35,12 +35,13 @@ def sweep(
         bool, typer.Option("--dry-run", help="Check the study, print its points, measure one trial, and stop.")
     ] = False,
     log: Annotated[Path | None, typer.Option(help="Append events to this file.")] = None,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Run a study: all points of its design, several trials each.
 
     All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
-    a kill, --resume goes on and repeats none.
+    a kill, --resume continues the sweep and repeats none.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 
@@ -50,23 +51,23 @@ def sweep(
     memsim sweep study.toml -o study.h5 --resume --executor dask:tcp://head:8786
     """
     from memsim.report import study as report
+    from memsim.report.formats import chosen_format
     from memsim.studies import DesignStudy
     from memsim.studies.forecast import forecast
 
     if out is None and (resume or force):
         raise InputError("sweep", "--resume, --force", "concern a study's results; give the file with -o")
+    chosen = chosen_format(format)
     study = DesignStudy.load(path)
     study.check()
     if dry_run:
-        print_text(report.points(study))
-        print_text(report.forecast(forecast(study), chosen_jobs(jobs)))
+        print_output(report.points_output(study, report.forecast(forecast(study), chosen_jobs(jobs))), chosen)
         return
     with _logging(log), _bars(quiet) as progress:
         found = study.run(out, jobs=chosen_jobs(jobs), executor=executor, resume=resume, force=force, progress=progress)
-    if not quiet:
-        print_text(report.text(found))
+    print_output(report.output(found), chosen, quiet)
     if not found.about["complete"]:
-        place = f"in the journal of {out}; --resume goes on" if out else "nowhere; give -o to keep them"
+        place = f"in the journal of {out}; --resume continues it" if out else "nowhere; give -o to keep them"
         typer.echo(f"memsim: interrupted; what is finished is kept {place}", err=True)
         raise typer.Exit(INTERRUPTED)
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile, Whole, all_blocks, workload_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, GpuToFill, OutputFormat, QuietTables, TraceFile, Whole, all_blocks, workload_names
+from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 
 
@@ -31,6 +31,7 @@ def trace(
     ] = None,
     whole: Whole = False,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Run a kernel description and store its memory trace.
@@ -41,7 +42,8 @@ def trace(
     """
     from memsim.api import trace as record
     from memsim.gpu.presets import parse_settings
-    from memsim.report.inputs import trace_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.inputs import trace_output
     from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
@@ -49,17 +51,17 @@ def trace(
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         check_writable(out, workload)
         recorded = record(workload, out=out, gpu=gpu, blocks=all_blocks(blocks, whole), progress=advance, **parameters)
-    if not quiet:
-        print_text(trace_text(recorded))
+    print_output(trace_output(recorded), chosen_format(format), quiet)
 
 
-def info(path: TraceFile) -> None:
+def info(path: TraceFile, format: OutputFormat = None) -> None:
     """Show a trace: launch, memory instructions with source text, arrays, sizes.
 
     \b
     memsim info spmv.h5
     """
-    from memsim.report.inputs import trace_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.inputs import trace_output
     from memsim.trace.reader import Trace
 
-    print_text(trace_text(Trace.open(path)))
+    print_output(trace_output(Trace.open(path)), chosen_format(format))

@@ -1,6 +1,7 @@
 """Tries the choices that a kernel declares, ranks them, and says which one decides: ``memsim explore``."""
 
 from memsim.exploration.explore import explore
+from memsim.exploration.prune import predicted_times
 from memsim.exploration.search import MODELLED, SIMULATED, Effort, Exploration, Version
 from memsim.exploration.space import parse_vary
 from memsim.exploration.tuned import explore_tuned, is_program
@@ -10,6 +11,7 @@ __all__ = [
     "explore_tuned",
     "is_program",
     "parse_vary",
+    "predicted_times",
     "Effort",
     "Exploration",
     "Version",

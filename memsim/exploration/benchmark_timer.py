@@ -88,7 +88,7 @@ class BenchmarkTimer:
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self._simulate(run, flushed)
+            found = self._known[key] = self.simulate(run, flushed)
             self.simulated += 1
         if time.monotonic() - self._told > TELL_SECONDS:
             self._told = time.monotonic()
@@ -145,7 +145,8 @@ class BenchmarkTimer:
 
     # -- samples
 
-    def _simulate(self, run: KernelRun, flushed: bool) -> float:
+    def simulate(self, run: KernelRun, flushed: bool) -> float:
+        """The simulated time of a launch in milliseconds; `flushed` as above."""
         shape = run.shape(run.launch.registers)
         divisor, gpu, wanted = self._sample(run, shape)
         teams = -(-run.launch.n_blocks // run.device.team // divisor)

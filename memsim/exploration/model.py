@@ -31,8 +31,8 @@ class Modelled:
     Attributes:
         cycles: SM cycles that each part of the machine needs at least.
         milliseconds: of the part that needs most; versions are ranked by it.
-        mwp_cwp_milliseconds: what the MWP/CWP model says, beside it.
-        mpe: CuMAPz's memory performance estimate, beside it; larger is better.
+        mwp_cwp_milliseconds: the time that the MWP/CWP model gives.
+        mpe: CuMAPz's memory performance estimate; larger is better.
         occupancy: resident warps over the most that an SM can hold.
         measures: what the parts' times are made of, by the names of MEASURES.
     """

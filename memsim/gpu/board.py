@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from memsim.gpu import presets
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
 from memsim.gpu.presets import Provenance
@@ -36,14 +37,10 @@ def nearest(capability: str) -> str:
     >>> nearest("7.2")
     'tesla-v100'
     """
-
-    def version(text: str) -> tuple[int, ...]:
-        return tuple(map(int, text.split(".")))
-
-    by_version: dict[tuple[int, ...], list[str]] = {}
+    by_version: dict[tuple[int, int], list[str]] = {}
     for name in presets.names():
-        by_version.setdefault(version(presets.load_gpu(name).compute_capability), []).append(name)
-    older = [one for one in by_version if one <= version(capability)]
+        by_version.setdefault(capability_number(presets.load_gpu(name).compute_capability), []).append(name)
+    older = [one for one in by_version if one <= capability_number(capability)]
     return min(by_version[max(older) if older else min(by_version)], key=_assumptions)
 
 
@@ -55,8 +52,8 @@ def _assumptions(name: str) -> int:
 def usable_l1(l1: L1, found_bytes: int, taken_bytes: int = 0) -> dict[str, int]:
     """The L1 of which a list of `found_bytes` fits, and no longer one: fields of the model.
 
-    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size. Nothing is told
-    where shared memory took all of the rest, which says nothing of what is reserved without it.
+    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size. The result is
+    empty where shared memory took all of the rest, which says nothing of what is reserved without it.
 
     Args:
         l1: of a GPU like it.

@@ -61,7 +61,7 @@ class ReservedFrom(StrEnum):
 
 
 class L1WritePolicy(StrEnum):
-    """What a store does in L1; it always goes on to L2 but under ``write_back``."""
+    """What a store does in L1; it is always sent to L2 as well, except under ``write_back``."""
 
     write_through = "write_through"  # updates a line that is present, allocates nothing
     write_allocate = "write_allocate"  # the same, and allocates a line that is absent, without fetching
@@ -111,7 +111,7 @@ class WriteTurns(StrEnum):
 
     alone = "alone"  # in turns: without a turn, no row is opened and no data moves
     # by turns, but a bank serves the request it has opened a row for, whoever has the turn (GPGPU-Sim's dram.cc; Luo et
-    # al., CAL 2023: Ramulator 2); and writes that find no read waiting begin a drain, which goes on to write_low when
+    # al., CAL 2023: Ramulator 2); and writes that find no read waiting begin a drain, which lasts until write_low when
     # reads come (Ramulator 2's generic controller alone)
     finish_opened = "finish_opened"
     # in batches: all that are held join the reads, and are scheduled with them (Li et al., CAL 2020: DRAMsim3)

@@ -18,8 +18,10 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from memsim.gpu import rules
+from memsim.gpu.architecture import Architecture, architecture
 from memsim.gpu.cores import L1, SM, LaunchCost
 from memsim.gpu.memory import L2, Dram, Translation
+from memsim.gpu.prefetcher import Prefetcher
 from memsim.gpu.section import Section
 from memsim.support.errors import InputError
 
@@ -96,12 +98,14 @@ class GPU(Section):
 
     name: str = Field(max_length=100, description="name in reports")
     compute_capability: str = Field(
-        pattern=r"^\d{1,2}\.\d$", description="compute capability; chooses the coalescing rules"
+        pattern=r"^\d{1,2}\.\d$",
+        description="compute capability; chooses the rules of coalescing and occupancy",
     )
     sm: SM
     launch: LaunchCost = LaunchCost()
     l1: L1
     l2: L2
+    prefetcher: Prefetcher = Prefetcher()
     translation: Translation = Translation()
     dram: Dram
     stochastic: Stochastic = Stochastic()
@@ -113,6 +117,11 @@ class GPU(Section):
         for field, problem in rules.problems(self):
             raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
         return self
+
+    @property
+    def architecture(self) -> Architecture:
+        """What follows from the compute capability."""
+        return architecture(self.compute_capability)
 
     @property
     def l2_clocks(self) -> float:

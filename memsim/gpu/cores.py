@@ -126,6 +126,12 @@ class SM(Section):
         ge=0, le=10**5, description="latency between dependent instructions whose class is not known"
     )
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles per transaction in the load-store unit")
+    load_store_lanes: int | None = Field(
+        None,
+        ge=1,
+        le=32,
+        description="lanes per cycle that the load/store units of an SM take of one memory instruction; none: all",
+    )
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles per pass of shared or constant memory")
     constant_cycles: int | None = Field(
         None,
@@ -146,6 +152,11 @@ class SM(Section):
     max_stores: int = Field(ge=1, le=2**16, description="maximum number of outstanding stores per SM")
     reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes that an SM receives from L2 per cycle")
     pipes: Pipes = Pipes()
+
+    @property
+    def request_cycles(self) -> int:
+        """Cycles that one memory instruction occupies the load/store units at least."""
+        return -(-self.warp_size // self.load_store_lanes) if self.load_store_lanes else 1
 
 
 class LaunchCost(Section):
@@ -186,6 +197,10 @@ class L1(Section):
     set_hash: IndexHash = Field(IndexHash.modulo, description="hash from line number to set")
     replacement: Replacement = Field(Replacement.lru, description="replacement policy")
     write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="write policy")
+    merges_stores: bool = Field(
+        False,
+        description="whether a sector that a store covers in part goes along with the next store of its warp",
+    )
     full_set: FullSet = Field(
         FullSet.wait, description="what a miss does if all ways of its set wait for data: it waits or bypasses L1"
     )

@@ -1,10 +1,11 @@
 """How many blocks one SM holds at a time, and what limits it.
 
 The limits (warps, blocks, registers, shared bytes) are the GPU's own, from its TOML file. The units in which an SM
-hands out registers and shared memory follow from its compute capability. Sources: NVIDIA's CUDA Occupancy Calculator
-(spreadsheet, sheet "GPU Data"); the CUDA toolkit's ``cuda_occupancy.h``, versions 7.0 (for 1.0 to 5.2) and 13.0 (3.0
-on); CUDA C Programming Guide 4.2, section Hardware Multithreading. For an odd number of warps on 1.x they disagree; the
-guide and the spreadsheet are followed: it is rounded up for the registers alone (in the header, for the warps too).
+hands out registers and shared memory are its architecture's (:mod:`memsim.gpu.architecture`). Sources: NVIDIA's CUDA
+Occupancy Calculator (spreadsheet, sheet "GPU Data"); the CUDA toolkit's ``cuda_occupancy.h``, versions 7.0 (for 1.0 to
+5.2) and 13.0 (3.0 on); CUDA C Programming Guide 4.2, section Hardware Multithreading. For an odd number of warps on 1.x
+they disagree; the guide and the spreadsheet are followed: it is rounded up for the registers alone (in the header, for
+the warps too).
 """
 
 from __future__ import annotations
@@ -53,36 +54,6 @@ class Occupancy:
         return tuple(name for name, blocks in self.limits.items() if blocks == self.blocks)
 
 
-@dataclass(frozen=True)
-class _Units:
-    """Units of allocation.
-
-    Attributes:
-        registers: a block's (1.x) or a warp's registers are a multiple.
-        warps: 1.x: a block's warps are counted as a multiple; later: the SM's partitions, each with an equal share of
-            the registers.
-        shared: a block's shared bytes are a multiple.
-        reserved: shared bytes the system takes of every block.
-    """
-
-    registers: int
-    warps: int
-    shared: int
-    reserved: int = 0
-
-
-_UNITS = (  # from this compute capability on
-    ((1, 0), _Units(registers=256, warps=2, shared=512)),
-    ((1, 2), _Units(registers=512, warps=2, shared=512)),
-    ((2, 0), _Units(registers=64, warps=2, shared=128)),
-    ((3, 0), _Units(registers=256, warps=4, shared=256)),
-    ((6, 0), _Units(registers=256, warps=2, shared=256)),
-    ((6, 1), _Units(registers=256, warps=4, shared=256)),
-    ((8, 0), _Units(registers=256, warps=4, shared=128, reserved=1024)),
-)
-_FERMI_PAIRS = (21, 22, 29, 30, 37, 38, 45, 46)  # registers a thread that 2.x hands out in units of 128, not 64
-
-
 def resident_blocks(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes: int = 0) -> int:
     """Return the number of blocks resident on one SM; arguments and errors are those of :func:`occupancy`.
 
@@ -97,9 +68,9 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     """Return what one SM holds of a kernel, by the rules of NVIDIA's occupancy calculator.
 
     Args:
-        gpu: its limits and compute capability.
+        gpu: its limits and architecture.
         threads_per_block: threads of a block, 1 or more.
-        registers: 32-bit registers a thread needs; 0 when unknown, which sets no limit.
+        registers: 32-bit registers that a thread needs; 0 when unknown, which sets no limit.
         shared_bytes: shared memory a block asks for.
 
     Raises:
@@ -111,9 +82,9 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     (12, 0.75, ('registers',))
     """
     assert threads_per_block >= 1 and registers >= 0 and shared_bytes >= 0
-    units, sm = _units(gpu), gpu.sm
+    units, sm = gpu.architecture, gpu.sm
     warps = -(-threads_per_block // sm.warp_size)
-    shared = _up(shared_bytes + units.reserved, units.shared)
+    shared = _up(shared_bytes + units.reserved_shared_bytes, units.shared_unit)
     needs = (  # what of, what one block takes, what there is
         ("threads", threads_per_block, sm.max_threads),
         ("warps", warps, sm.max_warps),
@@ -132,43 +103,35 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     return Occupancy(limits, warps, max_warps, shared)
 
 
-def _capability(gpu: GPU) -> tuple[int, int]:
-    major, minor = gpu.compute_capability.split(".")
-    return int(major), int(minor)
-
-
-def _units(gpu: GPU) -> _Units:
-    return next(units for first, units in reversed(_UNITS) if _capability(gpu) >= first)
-
-
 def _up(number: int, unit: int) -> int:
     return -(-number // unit) * unit
 
 
 def _registers_of_block(gpu: GPU, warps: int, registers: int) -> int:
     """Registers that 1.x gives to a block: of its warps, rounded up to an even number, together."""
-    units = _units(gpu)
-    return _up(_up(warps, units.warps) * registers * gpu.sm.warp_size, units.registers)
+    units = gpu.architecture
+    return _up(_up(warps, units.warp_unit) * registers * gpu.sm.warp_size, units.register_unit)
 
 
 def _registers_of_warp(gpu: GPU, registers: int) -> int:
     """Registers that 2.x and later give to a warp."""
-    fermi_pair = _capability(gpu)[0] == 2 and registers in _FERMI_PAIRS
-    return _up(registers * gpu.sm.warp_size, 128 if fermi_pair else _units(gpu).registers)
+    units = gpu.architecture
+    unit = units.pair_unit if registers in units.pair_registers else units.register_unit
+    return _up(registers * gpu.sm.warp_size, unit)
 
 
 def _registers_checked(gpu: GPU, warps: int, registers: int) -> int:
     """Registers that the launch check asks for: as if the block's warps filled all partitions evenly."""
-    if _capability(gpu) < (2, 0):
+    units = gpu.architecture
+    if units.block_registers:
         return _registers_of_block(gpu, warps, registers)
     # What does not launch on 6.1, with its four partitions, does not launch on 6.0 either.
-    partitions = 4 if _capability(gpu) == (6, 0) else _units(gpu).warps
-    return _registers_of_warp(gpu, registers) * _up(warps, partitions)
+    return _registers_of_warp(gpu, registers) * _up(warps, units.checked_partitions or units.warp_unit)
 
 
 def _blocks_by_registers(gpu: GPU, warps: int, registers: int) -> int:
-    if _capability(gpu) < (2, 0):
+    if gpu.architecture.block_registers:
         return gpu.sm.registers // _registers_of_block(gpu, warps, registers)
-    partitions = _units(gpu).warps
+    partitions = gpu.architecture.warp_unit
     warps_held = partitions * (gpu.sm.registers // partitions // _registers_of_warp(gpu, registers))
     return warps_held // warps

@@ -212,8 +212,8 @@ def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
             raise InputError(path, "inherit", f"is {parent!r}; give the name of a preset or a path")
         if chain == _LONGEST_CHAIN:
             raise InputError(path, "inherit", f"makes a chain of more than {_LONGEST_CHAIN} files; give a shorter one")
-        beside = [path.parent / parent, path.parent / f"{parent}.toml"]
-        known = _read(next((file for file in beside if file.is_file()), None) or _find(parent), chain + 1)
+        candidates = [path.parent / parent, path.parent / f"{parent}.toml"]
+        known = _read(next((file for file in candidates if file.is_file()), None) or _find(parent), chain + 1)
         if _of_another_chip(own, known):
             known = {field: entry.taken_over(parent) for field, entry in known.items()}
     return known | own

@@ -1,6 +1,6 @@
 """What makes a GPU's numbers fit together: the rules that involve more than one field of the configuration.
 
-Ranges of single fields stand beside the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
+Ranges of single fields stand next to the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memsim.gpu.architecture import Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteTurns
+from memsim.gpu.prefetcher import PrefetcherKind
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -36,6 +38,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
+    yield from _prefetcher(gpu)
     yield from _translation(gpu.translation)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
     if not _power_of_two(gpu.stochastic.page_bytes):
@@ -47,12 +50,11 @@ def _power_of_two(n: int) -> bool:
 
 
 def _capability(gpu: GPU) -> Iterator[Problem]:
-    major, minor = (int(part) for part in gpu.compute_capability.split("."))
-    if major in (0, 4) or (major == 1 and minor > 3):
+    if not is_known(gpu.compute_capability):
         yield "compute_capability", f"is {gpu.compute_capability}; give 1.0 to 1.3, 2.x, 3.x, or 5.0 and later"
-    if major == 1 and gpu.l1.enabled:
+    if gpu.l1.enabled and not gpu.architecture.has_l1:
         yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
-    if major == 1 and gpu.l1.line_bytes < 128:
+    if gpu.architecture.coalescing is not Coalescing.lines and gpu.l1.line_bytes < 128:
         yield "l1.line_bytes", f"is {gpu.l1.line_bytes}; compute capability 1.x has 128-byte segments, give 128 or 256"
 
 
@@ -120,7 +122,7 @@ def _reserved(l1: L1) -> Iterator[Problem]:
 
 
 def _banks(l1: L1) -> Iterator[Problem]:
-    """Banks are told apart by bits of an address, and so are a line's parts that the texture units ask for."""
+    """Banks are selected by bits of an address, and so are a line's parts that the texture units ask for."""
     for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
         value = getattr(l1, field)
         if value is not None and not _power_of_two(value):
@@ -172,6 +174,17 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
         yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
+
+
+def _prefetcher(gpu: GPU) -> Iterator[Problem]:
+    own = gpu.prefetcher
+    if own.kind is PrefetcherKind.none:
+        return
+    if not gpu.l2.enabled:
+        yield "prefetcher.kind", f"is {own.kind}; without an L2 give none"
+    if not _power_of_two(own.page_bytes) or own.page_bytes < gpu.l1.line_bytes:
+        right = f"a power of two from l1.line_bytes = {gpu.l1.line_bytes} on"
+        yield "prefetcher.page_bytes", f"is {own.page_bytes}; give {right}"
 
 
 def _translation(own: Translation) -> Iterator[Problem]:

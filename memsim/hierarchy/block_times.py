@@ -1,6 +1,6 @@
 """When blocks ran: what tells the rate of a long launch from a part of it.
 
-While every slot of the GPU holds a block, the launch goes on as a longer one would. That time ends when the first slot
+While every slot of the GPU holds a block, the launch runs as a longer one would. That time ends when the first slot
 finds no further block; :attr:`BlockTimes.full_until` is its end. How many blocks are done by then, and by each eighth
 of it, is counted in blocks: one that is under way counts by the share of its time that has gone by, and the parts of
 one that is split (random start alignment) by their instructions.
@@ -17,7 +17,7 @@ class BlockTimes:
     """Starts and ends of the work items of one replay.
 
     Args:
-        first, end: i8 [items, warps a block], see sm.blocks.work_items.
+        first, end: i8 [items, warps per block], see sm.blocks.work_items.
         block: i8 [items], the block of each.
         slots: (SMs, blocks one of them holds).
         launch_cycles: from a block's end to the next one's start.

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
+from memsim.gpu.components import COMPONENTS, counts_of
+from memsim.gpu.prefetcher import PREFETCHER
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
@@ -30,7 +32,7 @@ def broken_law(trials: Trial, gpu: _Config) -> str | None:
     Args:
         gpu: the configuration of the replay; laws that depend on a field it lacks are not asked for.
     """
-    return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), None)
+    return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), _of_components(trials, gpu))
 
 
 def _l1_row(trials: Trial, _gpu: _Config) -> bool:
@@ -83,7 +85,8 @@ def _writes_to_l2(trials: Trial, gpu: _Config) -> bool:
     if policy is None or (policy == L1WritePolicy.write_back and gpu["l1"].get("enabled", True)):
         return True  # what leaves a write-back L1 is what is pushed out of it
     l1, l2 = trials.counters[..., Level.l1, WRITES, :], trials.counters[..., Level.l2, WRITES, :]
-    return bool((l1.sum(axis=-2) == l2.sum(axis=-2)).all())
+    sent, came = l1.sum(axis=-2), l2.sum(axis=-2)
+    return bool((came <= sent if gpu["l1"].get("merges_stores") else came == sent).all())
 
 
 def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
@@ -97,7 +100,19 @@ def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
         events += [Event.write_miss, Event.write_sector_miss]
     fetched = trials.counters[..., Level.l2, events, CountUnit.sectors].sum(axis=(-2, -1))
     read = trials.counters[..., Level.dram, READS, CountUnit.sectors].sum(axis=(-2, -1))
+    read = read - counts_of(PREFETCHER, trials.components)["sectors"]
     return bool((fetched <= read).all() and (read <= fetched * (most // 32)).all())
+
+
+def _of_components(trials: Trial, gpu: _Config) -> str | None:
+    """What does not add up between the counters of a component."""
+    for one in COMPONENTS:
+        counts = counts_of(one, trials.components)
+        if not one.is_on(gpu) and any(values.any() for values in counts.values()):
+            return f"{one.section} counts, but the GPU has none"
+        if broken := next((law.broken for law in one.laws if not np.all(law.holds(counts))), None):
+            return broken
+    return None
 
 
 def _dram_events(trials: Trial, _gpu: _Config) -> bool:
@@ -123,7 +138,7 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
     asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
-    return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
+    return bool((trials.latency_count >= asked).all())  # in addition, atomics, and accesses of shared memory
 
 
 def _instructions(trials: Trial, _gpu: _Config) -> bool:

@@ -1,4 +1,4 @@
-"""How a trace runs on a GPU: worked out once, then handed to the conductor, to workers and to the profile."""
+"""How a trace runs on a GPU: worked out once, then handed to the simulation loop, to workers and to the profile."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Execution:
         self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay the coalesced trace out, into files beside it.
+        """Lay the coalesced trace out, into files next to it.
 
         Raises:
             InputError: the folder cannot be written.

@@ -22,7 +22,7 @@ from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.mapping import AddressLayout, with_copies
 from memsim.hierarchy.parameters import sharer_words
-from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_calendar, new_pool, new_queues
+from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_event_queue, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import gap_times, results, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
@@ -38,10 +38,10 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
     "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "signals", "freed", "born",
-    "writers", "fetch_of", "brings", "spots", "commands", "log",
+    "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
 }  # fmt: skip
-SMS_OF_A_LANE = 8  # about as many requests of one cycle have to be told apart one by one
-SMS_OF_A_WALKER = 16  # few SMs' requests stay in the host's caches
+SMS_OF_A_LANE = 8  # about as many requests of one cycle are put in order one by one
+SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
 
@@ -54,7 +54,7 @@ def shared(array: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Machine:
-    """The levels of one GPU; they share the pool of requests and the calendars between them."""
+    """The levels of one GPU; they share the pool of requests and the event queues between them."""
 
     gpu: GPU
     resident: int  # blocks one SM holds at once
@@ -105,7 +105,7 @@ class Machine:
             level.cache.shape["key"] = drawn.replacement
 
     def loop(self, name: str, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
-        """A loop's machine code for arguments of these types, which a machine has to be told once of every name."""
+        """A loop's machine code for arguments of these types, which a machine has to receive once for every name."""
         if name not in self._loops:
             self._loops[name] = entry(function, *arguments)
         return self._loops[name]
@@ -116,8 +116,9 @@ class Machine:
             return
         requests, free = grow_pool(self.sms.requests, self.sms.free_requests, least)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
-        brings = np.resize(self.slices.brings, len(self.slices.brings) // len(self.slices.requests) * len(requests))
-        self.slices = self.slices._replace(requests=requests, free_requests=free, brings=brings)
+        old = self.slices.fill_ways
+        fill_ways = np.resize(old, len(old) // len(self.slices.requests) * len(requests))
+        self.slices = self.slices._replace(requests=requests, free_requests=free, fill_ways=fill_ways)
         self.channels = self.channels._replace(requests=requests)
         if self.translation is not None:
             self.translation = self.translation._replace(requests=requests, free_requests=free)
@@ -206,8 +207,8 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         drawn=drawn,
         requests=requests,
         free_requests=free_requests,
-        calendars={name: new_calendar(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")}
-        | {name: new_calendar(window, lanes) for name in ("from_sms", "to_l2")},
+        event_queues={name: new_event_queue(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")}
+        | {name: new_event_queue(window, lanes) for name in ("from_sms", "to_l2")},
         replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64),
@@ -229,7 +230,7 @@ class _Common:
     drawn: Draws
     requests: np.ndarray
     free_requests: np.ndarray
-    calendars: dict[str, np.ndarray]
+    event_queues: dict[str, np.ndarray]
     replies: np.ndarray  # a queue an SM, then that of the page walkers
     sectors: np.ndarray  # number of bits of a mask
     counters: np.ndarray
@@ -266,6 +267,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         lines=shared(tx.lines),
         masks=shared(tx.masks),
         partial=shared(tx.partial),
+        merged=shared(tx.merged),
         phase=shared(tx.phase),
         partings=shared(tx.partings),
         mapping=shared(common.layout.mapping),
@@ -288,7 +290,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
         gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
         cache=for_lru(cache),
-        born=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
+        allocated_at=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
         sharers=common.sharers,
         requests=common.requests,
         free_requests=common.free_requests,
@@ -296,9 +298,9 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         free_nodes=free_nodes,
         flights=flights,
         free_flights=free_flights,
-        to_l2=common.calendars["from_sms" if common.gpu.translation.enabled else "to_l2"],
-        from_l2=common.calendars["to_sms"],
-        walkers=np.zeros(n // SMS_OF_A_WALKER, np.int64),
+        to_l2=common.event_queues["from_sms" if common.gpu.translation.enabled else "to_l2"],
+        from_l2=common.event_queues["to_sms"],
+        prefetch_cursors=np.zeros(n // SMS_PER_CURSOR, np.int64),
         replies=common.replies,
         counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
@@ -349,10 +351,10 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         walking=np.zeros(1, np.int64),
         requests=common.requests,
         free_requests=common.free_requests,
-        from_sms=common.calendars["from_sms"],
-        fills=new_calendar(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
+        from_sms=common.event_queues["from_sms"],
+        fills=new_event_queue(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
         replies=common.replies,
-        to_l2=common.calendars["to_l2"],
+        to_l2=common.event_queues["to_l2"],
         counters=common.translated,
     )
 
@@ -381,23 +383,23 @@ def _slices(common: _Common) -> l2_state.Slices:
         dirty_ways=np.zeros(len(cache.sets), np.int16),
         way_of=np.full(len(sets_of), -1, np.int32),
         fetch_of=np.full(len(cache.ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
-        spots=np.zeros(8, np.int64),
-        brings=np.zeros(len(common.requests) * (common.gpu.l1.line_bytes // own.line_bytes), np.int32),
+        packet_ways=np.zeros(8, np.int64),
+        fill_ways=np.zeros(len(common.requests) * (common.gpu.l1.line_bytes // own.line_bytes), np.int32),
         sharers=common.sharers,
         requests=common.requests,
         free_requests=common.free_requests,
-        from_sms=common.calendars["to_l2"],
+        from_sms=common.event_queues["to_l2"],
         queues=new_queues(common.gpu.l2.slices),
-        from_dram=common.calendars["from_dram"],
+        from_dram=common.event_queues["from_dram"],
         answers=new_queues(common.gpu.l2.slices),
-        to_dram=common.calendars["to_dram"],
-        to_sms=common.calendars["to_sms"],
-        to_home=common.calendars["to_home"],
-        to_near=common.calendars["to_near"],
+        to_dram=common.event_queues["to_dram"],
+        to_sms=common.event_queues["to_sms"],
+        to_home=common.event_queues["to_home"],
+        to_near=common.event_queues["to_near"],
         copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
         counters=common.counters[Level.l2],
         sectors=common.sectors,
-        whole=_widened(common.gpu.l2.fetch_bytes // 32),
+        fetch_bytes_mask=_widened(common.gpu.l2.fetch_bytes // 32),
     )
 
 
@@ -416,9 +418,9 @@ def _channels(common: _Common, commands: int) -> dram_state.Channels:
         p=dram_parameters(common.gpu),
         **dram_state.new_channels(common.gpu.dram),
         requests=common.requests,
-        from_l2=common.calendars["to_dram"],
+        from_l2=common.event_queues["to_dram"],
         queues=new_queues(common.gpu.dram.channels),
-        to_l2=common.calendars["from_dram"],
+        to_l2=common.event_queues["from_dram"],
         counters=common.counters[Level.dram],
         sectors=common.sectors,
         entries=-(-common.sectors // common.gpu.dram.entry_sectors),

@@ -1,12 +1,12 @@
-"""Requests between levels: a pool of records, queues of them, and calendars that keep them in order of time.
+"""Requests between levels: a pool of records, queues of them, and event queues that keep them in order of time.
 
 A request keeps its record from the SM that makes it to the reply; only its number moves. Levels run one after the
-other over the same window of time, so what one emits is put into a *calendar*, a bucket a cycle, and the next
-level takes whole windows out of it in order. Within a cycle the order is that of `key`, then of emission.
+other over the same quantum, so what one emits is put into an *event queue*, which has one slot per cycle, and the
+next level takes whole quanta out of it in order. Within a cycle the order is that of `key`, then of emission.
 
-A bucket of what SMs send is divided into lanes, each for an equal share of the keys: which of all SMs is first in a
-cycle is drawn by hashed keys, and to find a request's place among a hundred others is to touch half of them. Other
-buckets are not, and a calendar of one dimension costs the loops no question about it.
+A slot for requests from SMs is divided into lanes, each for an equal share of the keys: the order of SMs within a
+cycle is drawn by hashed keys, and finding a request's place among a hundred others touches half of them. Other slots
+are not divided, and an event queue of one dimension costs the loops no branch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ REQUEST = np.dtype(
     [
         ("time", "<i8"),  # when it reaches the level it is on its way to
         ("looked_up", "<i8"),  # when the SM looked its transaction up
-        ("next", "<i4"),  # next in its queue, bucket or waiting list
+        ("next", "<i4"),  # next in its queue, slot or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
         ("way", "<i4"),  # load: L1 way to fill, or -1
@@ -46,7 +46,7 @@ assert REQUEST.itemsize == HOST_LINE
 KEY_BITS = 32
 # A first-in first-out queue; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
-# A lane of a calendar's bucket, with the key of its last: the record itself may be far away.
+# A lane of an event queue's slot, with the key of its last: the record itself may be far away.
 LANE = np.dtype([*QUEUE.descr, ("key", "<u4")])
 
 # Free records of a pool: a stack of numbers with its depth in element 0.
@@ -88,14 +88,14 @@ def new_queues(n: int, dtype: np.dtype = QUEUE) -> np.ndarray:
     return queues
 
 
-def new_calendar(cycles: int, lanes: int | None = None) -> np.ndarray:
-    """An empty calendar, [cycle, lane], or [cycle] without lanes; how many of either is a power of two."""
+def new_event_queue(cycles: int, lanes: int | None = None) -> np.ndarray:
+    """An empty event queue, [cycle, lane], or [cycle] without lanes; how many of either is a power of two."""
     return new_queues(cycles, LANE) if lanes is None else new_queues(cycles * lanes, LANE).reshape(cycles, lanes)
 
 
 @inlined
 def take(free):
-    """A free record's number. The conductor keeps the stack deep enough for a quantum."""
+    """A free record's number. The driver keeps the stack deep enough for a quantum."""
     depth = free[0]
     free[0] = depth - 1
     return free[depth]
@@ -129,15 +129,15 @@ def pop(queues, q, requests):
 
 
 @inlined
-def schedule(calendar, requests, r):
-    """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
-    cycle = requests[r].time & (calendar.shape[0] - 1)
+def schedule(event_queue, requests, r):
+    """Put request `r` into the slot of its time, behind those with a smaller or equal key."""
+    cycle = requests[r].time & (event_queue.shape[0] - 1)
     key = np.int64(requests[r].key)
-    if calendar.ndim == 1:
-        insert(calendar, cycle, requests, r, key)
+    if event_queue.ndim == 1:
+        insert(event_queue, cycle, requests, r, key)
     else:
-        bucket = calendar[cycle]
-        insert(bucket, key * bucket.shape[0] >> KEY_BITS, requests, r, key)
+        slot = event_queue[cycle]
+        insert(slot, key * slot.shape[0] >> KEY_BITS, requests, r, key)
 
 
 @inlined
@@ -160,44 +160,44 @@ def insert(queues, q, requests, r, key):
 
 
 @inlined
-def take_bucket(calendar, requests, time):
-    """First of the requests that are due at `time`, which leave the calendar in order; -1 if there is none."""
-    cycle = time & (calendar.shape[0] - 1)
-    if calendar.ndim == 1:
-        first = np.int64(calendar[cycle].head)
-        calendar[cycle].head = -1
+def take_slot(event_queue, requests, time):
+    """First of the requests that are due at `time`, which leave the event queue in order; -1 if there is none."""
+    cycle = time & (event_queue.shape[0] - 1)
+    if event_queue.ndim == 1:
+        first = np.int64(event_queue[cycle].head)
+        event_queue[cycle].head = -1
         return first
-    bucket = calendar[cycle]
-    first = np.int64(bucket[0].head)
-    bucket[0].head = -1
-    last = np.int64(bucket[0].tail)
-    for lane in range(1, bucket.shape[0]):
-        head = np.int64(bucket[lane].head)
+    slot = event_queue[cycle]
+    first = np.int64(slot[0].head)
+    slot[0].head = -1
+    last = np.int64(slot[0].tail)
+    for lane in range(1, slot.shape[0]):
+        head = np.int64(slot[lane].head)
         if head >= 0:
             if first < 0:
                 first = head
             else:
                 requests[last].next = head
-            last = np.int64(bucket[lane].tail)
-            bucket[lane].head = -1
+            last = np.int64(slot[lane].tail)
+            slot[lane].head = -1
     return first
 
 
 @inlined
-def walk_ahead(calendar, requests, time, walkers):
-    """Touch what is due at `time` and in the cycles after it, one a walker, in a calendar without lanes.
+def prefetch_due(event_queue, requests, time, cursors):
+    """Touch what is due at `time` and in the cycles after it, one per cursor, in an event queue without lanes.
 
     Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Those
     of several cycles it waits for together.
     """
-    n = len(walkers)
+    n = len(cursors)
     for i in range(n):
-        walkers[i] = calendar[(time + i) & (calendar.shape[0] - 1)].head
+        cursors[i] = event_queue[(time + i) & (event_queue.shape[0] - 1)].head
     left = True
     while left:
         left = False
         for i in range(n):
-            r = walkers[i]
+            r = cursors[i]
             if r >= 0:
-                walkers[i] = requests[r].next
+                cursors[i] = requests[r].next
                 left = True

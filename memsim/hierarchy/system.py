@@ -28,6 +28,7 @@ from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import AddressLayout
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sampled_replay import SampledReplay
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
@@ -80,6 +81,7 @@ class System:
         name: object = "the trace",
         sample: BlockSample | None = None,
     ) -> None:
+        check_compiled(gpu)
         self.transactions, self.gpu, self.name = transactions, gpu, name
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
         self.quantum = longest_quantum(gpu) if quantum is None else quantum
@@ -178,8 +180,8 @@ class System:
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
-        conductors = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
-        levels = [env.process(conductor) for conductor in conductors]
+        drivers = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
+        levels = [env.process(driver) for driver in drivers]
         try:
             env.run()
         except BaseException as error:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.gpu.components import COUNTERS
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
@@ -38,6 +39,8 @@ class Trial:
         translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
         full_until: i8, cycles until a slot for a block stays empty, see hierarchy.block_times; zero (or None) where
             that is not known.
+        components: i8 [components.COUNTERS], what components count (memsim.gpu.components); zeros (or None) where the
+            GPU has none of them.
         dirty_sectors: i8, that L2 holds dirty at the end; zero (or None) where that is not known.
         blocks_done: f8 [EIGHTHS + 1], blocks done at each eighth of that time.
         group_cycles: i8 [GROUPS], of each group of a sample of blocks, what hierarchy.block_sample measured;
@@ -61,6 +64,7 @@ class Trial:
     wall_seconds: np.ndarray = _counted(dtype="<f8")
     compiled_seconds: np.ndarray = _counted(dtype="<f8")
     translation: np.ndarray = _counted(OPS, len(TranslationEvent), default=None)
+    components: np.ndarray = _counted(len(COUNTERS), default=None)
     full_until: np.ndarray = _counted(default=None)
     dirty_sectors: np.ndarray = _counted(default=None)
     blocks_done: np.ndarray = _counted(EIGHTHS + 1, dtype="<f8", default=None)

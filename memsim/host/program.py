@@ -178,7 +178,7 @@ class Call:
         stream: where its operation goes; None: it has none.
         operation: what the call asks for; None: it only waits, or works.
         waits: the call returns when the stream (None: every stream) has done all it was given.
-        busy_us: what the host does before it goes on, beside the call's own time.
+        busy_us: the host's own work before its next call, in addition to the time of this call.
         memory: what it allocates or frees.
     """
 

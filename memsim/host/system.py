@@ -125,7 +125,7 @@ class _System:
             self._span(row, direction, name, begin)
 
     def _kernel(self, row: str, kernel: HostKernel) -> Process:
-        """Faults first, then the blocks: what of a kernel goes on while others of its threads stall is not modelled."""
+        """Faults first, then the blocks: threads that continue while others of their kernel stall are not modelled."""
         begin = self.env.now
         for touch in kernel.touches:
             resident = self._resident.setdefault(touch.memory, np.zeros(-(-touch.memory.bytes // BLOCK_BYTES), bool))

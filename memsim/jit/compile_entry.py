@@ -50,8 +50,8 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
     Numba's dispatcher works out the types of every argument at every call, which takes microseconds for a tuple of
-    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without memsim's extensions, the
-    function itself.
+    arrays; a simulation loop that calls the same compiled loop 40,000 times per trial does it once. Without memsim's
+    extensions, the function itself.
     """
     if PLAIN_PYTHON or PLAIN_NUMBA:
         return function

@@ -15,7 +15,7 @@ from memsim.jit.mode import PLAIN_NUMBA, PLAIN_PYTHON
 from memsim.support.progress import bar, hint_after
 
 LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
-PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take a tenth of a second
+PATIENCE = 2.0  # seconds of silence before a message is printed; from disk the loops take a tenth of a second
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:

@@ -32,6 +32,20 @@ class _Library(JITCodeLibrary):
         self._linking_libraries.sort(key=lambda library: getattr(library, "number", 0), reverse=True)
         super().finalize()
 
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave a function as it is: all are optimized together, once, and not for themselves at every level before."""
+        module.data_layout = self._codegen._data_layout
+
+    def _optimize_final_module(self) -> None:
+        """Optimize in one pass. Numba's cheaper pass before it collects counts of references, which loops have none of:
+        a quarter of the time that the loops of a capture take to compile (measured: 12.3 s, 9.1 s)."""
+        codegen = self._codegen
+        if hasattr(codegen, "_mpm_full"):  # before Numba 0.62
+            codegen._mpm_full.run(self._final_module)
+        else:
+            passes, builder = codegen._module_pass_manager()
+            passes.run(self._final_module, builder)
+
 
 class _Part(_Library):
     """A part's code, which waits for the loop that it is part of."""

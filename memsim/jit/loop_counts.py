@@ -12,7 +12,7 @@ class LoopCounts:
 
     made: int = 0  # loops and the functions within them
     when_compiled: list[Callable[[], None]] = field(default_factory=list)  # called after each compilation
-    reported: bool = False  # whether the user has been told that it takes long
+    reported: bool = False  # whether a message has said that it takes long
 
 
 counts = LoopCounts()

@@ -1,4 +1,4 @@
-"""A hint to the host: what will be needed soon may come from its memory while other work goes on.
+"""A hint to the host: data that are needed soon can be fetched from memory during other work.
 
 A trial's tables outgrow the host's fast caches, and the address of nearly every load is known well before the load.
 """

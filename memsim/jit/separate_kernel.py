@@ -1,7 +1,7 @@
 """Micro-ops that only some kernels have: each is a loop of its own, which the machine's loop calls by its address.
 
 A loop has all that it may call within it, and what it may call is compiled with it. Most kernels have few kinds of
-micro-ops beside integers, branches, loads and stores, so the others are compiled when a kernel first has one.
+micro-ops besides integers, branches, loads and stores, so the others are compiled when a kernel first has one.
 """
 
 from __future__ import annotations

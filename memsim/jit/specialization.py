@@ -54,7 +54,7 @@ def matching(kinds: Iterable[Mapping[str, int]], values: Mapping[str, int]) -> t
 
 @cache
 def _teach(name: str) -> None:
-    """Have Numba take the value of such a field from its title; of a record without such a one, from memory as ever."""
+    """Have Numba take the value of such a field from its title; of a record without one, from memory."""
 
     def read(context: Any, builder: Any, kind: Any, record: Any) -> Any:
         from numba.np.arrayobj import record_getattr  # all of NumPy's implementation, which only compiling needs

@@ -33,7 +33,7 @@ class _Fields(AttributeTemplate):
     key = Place
 
     def generic_resolve(self, value: Place, attr: str) -> Any:  # type: ignore[override]  # Numba: "NotImplemented"
-        """The type of a field: a tuple within is told by its place, too."""
+        """The type of a field: a tuple within is identified by its place, too."""
         if attr not in value.level.fields:
             return None
         field = value.level.types[value.level.fields.index(attr)]

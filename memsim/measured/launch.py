@@ -67,7 +67,7 @@ def function_name(kernel: str) -> str:
 def choose(
     path: str | Path, launches: Sequence[MeasuredLaunch], kernel: str, part: str | None, number: int | None
 ) -> MeasuredLaunch:
-    """The launch of a report that a result is set beside.
+    """The launch of a report that a result is compared with.
 
     Args:
         path: the report, for errors.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.gpu.architecture import Coalescing
 from memsim.gpu.config import GPU
 from memsim.models.mwp_cwp import AnalyticMachine
 from memsim.trace.coalescing_rules import SECTOR_BYTES
@@ -46,7 +47,7 @@ def derived_parameters(gpu: GPU) -> list[str]:
 
 
 def peak_bandwidth(gpu: GPU) -> float:
-    """Bandwidth of the memory's data buses, in 10^9 bytes a second.
+    """Bandwidth of the memory's data buses, in 10^9 bytes per second.
 
     >>> from memsim.gpu.presets import load_gpu
     >>> peak_bandwidth(load_gpu("quadro-fx5600"))
@@ -66,7 +67,7 @@ def idle_miss_cycles(gpu: GPU) -> int:
 
 def _transaction_bytes(gpu: GPU) -> int:
     """Most bytes that one transaction of a dense load covers."""
-    whole_lines = gpu.l1.serves_global or gpu.compute_capability.startswith("1.")
+    whole_lines = gpu.l1.serves_global or gpu.architecture.coalescing is not Coalescing.lines
     return min(gpu.l1.line_bytes, _DENSE_BYTES) if whole_lines else SECTOR_BYTES
 
 

@@ -28,7 +28,7 @@ class AnalyticMachine:
     Attributes:
         sms: SMs of the GPU.
         clock_mhz: the processor clock (Freq); cycles are its cycles.
-        bandwidth_gb_per_s: of the memory (Mem_Bandwidth), 10^9 bytes a second.
+        bandwidth_gb_per_s: of the memory (Mem_Bandwidth), 10^9 bytes per second.
         issue_cycles: to issue one warp instruction (Issue_cycles).
         mem_ld_cycles: round trip of one transaction to DRAM (Mem_LD).
         departure_del_coal_cycles, departure_del_uncoal_cycles: least delay between two coalesced memory warps of an SM,
@@ -103,7 +103,7 @@ class Prediction:
         mem_l: latency of a memory warp (12).
         departure_delay: between two memory warps of an SM (15).
         mwp_without_bw_full: memory warps that fit into one latency (16).
-        mwp_peak_bw: memory warps an SM that use up its share of the bandwidth (6).
+        mwp_peak_bw: memory warps per SM that use up its share of the bandwidth (6).
         mwp, cwp_full, cwp: (5), (8), (9).
         mem_cycles, comp_cycles: memory waiting and computation of one warp (18), (19).
         rep: times an SM is filled (21).
@@ -222,7 +222,7 @@ def repetitions(blocks: int, active_blocks_per_sm: int, active_sms: int) -> floa
 def which_case(mwp: float, cwp: float, n: int, mem_cycles: float, comp_cycles: float) -> LimitingCase:
     """Which execution equation applies.
 
-    Kernels with Comp_cycles > Mem_cycles are printed beside the condition of (23), but section 3.2.2 and figure 7
+    Kernels with Comp_cycles > Mem_cycles are printed next to the condition of (23), but section 3.2.2 and figure 7
     (case 5) give them the cost of (3), which is (24); they go there, unless bandwidth leaves an SM less than one warp.
     """
     if mwp == n and cwp == n:

@@ -50,6 +50,7 @@ class TracedWork:
     Attributes:
         instructions: warp instructions, those that access no memory included.
         transactions: of the load-store units, after coalescing.
+        requests: instructions that the load-store units serve.
         wavefronts: of the load-store units, for the transactions.
         passes: of the load-store units, for shared memory, and for constants that have no unit of their own.
         sectors: that the transactions ask for.
@@ -64,6 +65,7 @@ class TracedWork:
 
     instructions: int
     transactions: int
+    requests: int
     wavefronts: int
     passes: int
     sectors: int
@@ -81,18 +83,21 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     tx, lines = transactions, len(transactions.line_address)
     asked, replied, masks = *np.zeros((2, lines), np.int64), np.zeros((3, lines), np.uint8)
     chains = np.zeros(len(tx.first_instruction) - 1, np.int64)
-    _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction, tx.first_warp, _costs(gpu),
+    sent = np.asarray(tx.masks) & ~np.asarray(tx.merged) if len(tx.merged) else tx.masks
+    _walk(tx.instructions, tx.lines, sent, tx.first_instruction, tx.first_warp, _costs(gpu),
           asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
     kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = kept if gpu.l2.enabled else asked
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
     served = asked * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
+    rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     place = layout(tx, gpu).mapping[:lines]
     return TracedWork(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
+        requests=int(np.count_nonzero((rows["count"] > 0) | ((rows["slots"] > 0) & ~constant))),
         wavefronts=int(tx.instructions["wavefronts"].sum(dtype=np.int64)),
-        passes=int(tx.instructions["slots"][tx.instructions["flags"] & CONSTANT_FLAG == 0].sum(dtype=np.int64)),
+        passes=int(rows["slots"][~constant].sum(dtype=np.int64)),
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
         l2_sectors=int(asked.sum()),
@@ -125,9 +130,10 @@ def busy_cycles(work: TracedWork, trace: Trace, gpu: GPU) -> dict[BusyPart, floa
     launches = trace.launch.n_blocks / trace.n_blocks
     clocks_of_sector = SECTOR_BYTES / peak_bandwidth(gpu) * sm.clock_mhz / 1000
     rounds = trace.launch.n_blocks / _blocks_at_once(trace, gpu)
+    of_unit = work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles
     cycles = {
         BusyPart.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
-        BusyPart.load_store: launches * (work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
+        BusyPart.load_store: launches * max(of_unit, work.requests * sm.request_cycles) / sms,
         BusyPart.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
         BusyPart.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices / gpu.l2_clocks,
         BusyPart.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,

@@ -1,4 +1,4 @@
-"""What a run has finished, from its first trial on: kept beside the output until the result is whole.
+"""What a run has finished, from its first trial on: kept next to the output until the result is whole.
 
 Trials depend on the seed and their number alone, so those of an earlier run of the same trace, GPU and seed are as good
 as new ones, whether it ended, was interrupted or was killed.
@@ -27,7 +27,7 @@ class KeptTrials:
     """Where a run without an output keeps its trials: nowhere.
 
     Attributes:
-        saved: trials of the result file that is gone on with, by number.
+        saved: trials of the result file that the run continues, by number.
         before: those and the ones that a killed run left.
     """
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
+from memsim.hierarchy.draws import page_stream
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.handed_on import hand_on
+from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
@@ -96,6 +98,11 @@ class Chains:
                 if progress:
                     progress(done, len(self.chains))
 
+    def names(self, place: int) -> dict[str, Any]:
+        """As :meth:`texts`, without what the launch asks of the GPU: enough for its time."""
+        ops, arrays = tables(self.traces[place])
+        return {"about": self._about(place), "ops": ops, "arrays": arrays, "sources": {}}
+
     def texts(self, place: int) -> dict[str, Any]:
         """What :meth:`Trials.of` wants in addition to the trials of a launch."""
         trace, execution = self.traces[place], self._executions[place]
@@ -148,7 +155,10 @@ class Chains:
         first, *others = executions
         first.lay_out()
         for execution in others:
-            execution.share_layout(first)
+            if execution.gpu.l1 == first.gpu.l1:
+                execution.share_layout(first)
+            else:  # its shared memory leaves another L1, with another number of sets
+                execution.lay_out()
         self._prepared = True
 
 
@@ -163,16 +173,20 @@ class _Launches:
 def _trial(program: _Launches, chain: LaunchChain) -> list[Trial]:
     """The launches of a chain once."""
     before: System | None = None
+    places: dict[int, AddressLayout] = {}  # by the sets of L1, which each launch's shared memory decides on
+    (first, _) = np.random.SeedSequence(program.seed, spawn_key=(chain.trial, chain.places[0])).spawn(2)
     found = []
     for place in chain.places:
         execution = program.executions[place]
         replay, grouping = np.random.SeedSequence(program.seed, spawn_key=(chain.trial, place)).spawn(2)
-        gpu, where = execution.gpu, execution.layout
-        if before is not None:  # pages lie where they lay
-            gpu, where = override(gpu, {"stochastic.page_placement": False}), before.where
+        gpu, where = execution.gpu, places.get(execution.gpu.l1.sets, execution.layout)
+        if before is not None and gpu.stochastic.page_placement:  # pages lie where they lay
+            if gpu.l1.sets not in places:
+                where = layout(execution.transactions, gpu, page_stream(first))
+            gpu = override(gpu, {"stochastic.page_placement": False})
         system = System(execution.transactions, gpu, execution.resident, replay, where, name=execution.trace)
         if before is not None:
             hand_on(before.machine, system.machine)
         found.append(system.run(grouping=np.random.default_rng(grouping)))
-        before = system
+        before, places[gpu.l1.sets] = system, system.where
     return found

@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
+from memsim.gpu.components import COUNTERS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.block_times import BlockTimes
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
@@ -41,11 +42,8 @@ def reference_trial(
         InputError: warps that wait for mbarriers for ever.
     """
     gpu, begin = execution.gpu, perf_counter()
-    resident = min(execution.resident, gpu.sm.max_warps // tx.warps_per_block)
-    started = min(len(tx.first_warp) - 1, resident * gpu.sm.count)
-    drawn = draws(tx, gpu, started, seeds, layout)
-    first, end, block = work_items(tx, started, drawn.phases)
-    model = ReferenceModel(tx, gpu, resident, drawn.arbitration, first, end, _physical(tx, gpu, seeds)).run()
+    model, (first, end, block), resident = reference_model(tx, execution, layout, seeds)
+    model.run()
     if model.unfinished:
         problem = "leaves warps that wait for mbarriers for ever; make the trace anew"
         raise InputError(execution.trace, "instructions/phase", problem)
@@ -70,6 +68,35 @@ def reference_trial(
     )
 
 
+def reference_model(
+    tx: Transactions,
+    execution: Execution,
+    layout: AddressLayout,
+    seeds: np.random.SeedSequence,
+    most: int | None = None,
+) -> tuple[ReferenceModel, tuple[np.ndarray, np.ndarray, np.ndarray], int]:
+    """The reference model, ready to run.
+
+    Args:
+        layout, seeds: as for :func:`reference_trial`.
+        most: transactions, after whose work item no other is launched; None: the whole trace.
+
+    Returns:
+        The model; first and end instructions of each work item's warps, and its block; blocks that an SM holds at once.
+    """
+    gpu = execution.gpu
+    resident = min(execution.resident, gpu.sm.max_warps // tx.warps_per_block)
+    started = min(len(tx.first_warp) - 1, resident * gpu.sm.count)
+    drawn = draws(tx, gpu, started, seeds, layout)
+    first, end, block = work_items(tx, started, drawn.phases)
+    if most is not None:
+        before = np.concatenate([[0], np.cumsum(tx.instructions["count"], dtype=np.int64)])
+        up_to = np.cumsum((before[end] - before[first]).sum(axis=1))
+        first, end, block = (of[: 1 + int(np.searchsorted(up_to, most))] for of in (first, end, block))
+    model = ReferenceModel(tx, gpu, resident, drawn.arbitration, first, end, _physical(tx, gpu, seeds))
+    return model, (first, end, block), resident
+
+
 def _physical(tx: Transactions, gpu: GPU, seeds: np.random.SeedSequence) -> list[int] | None:
     """The lines' byte addresses, if pages are placed at random."""
     if not gpu.stochastic.page_placement:
@@ -85,6 +112,7 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
     return {
         "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
+        "components": np.array([found.components[key] for key in COUNTERS]),
         "translation": _array(found.translations, n_ops, TranslationEvent),
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),

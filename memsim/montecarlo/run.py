@@ -17,6 +17,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.choices import Engine
@@ -80,7 +81,7 @@ def run(
         quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
-        out: the result file to write; until it is whole, finished trials are kept beside it.
+        out: the result file to write; until it is whole, finished trials are kept next to it.
         resume: go on with the trials of `out`, and with those that a killed run left.
         force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
@@ -95,6 +96,8 @@ def run(
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
     replays_on = _checked(engine, warm, sample)
+    if replays_on is Engine.compiled:
+        check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
@@ -162,7 +165,7 @@ class _Replay:
 
 
 def _counting(advance: Advance, total: int) -> Callable[[int], None]:
-    """What is told how many rows are done since the last time, and shows how many are done in all."""
+    """A callback for the rows done since its last call; it shows how many are done in all."""
     done = 0
 
     def more(rows: int) -> None:
@@ -195,7 +198,7 @@ class _Taken:
         self.reached = self.interrupted = False
         self._kept, self._cached, self._texts, self._at_least = kept, cached, texts, at_least
         self._enough, self._progress = enough, progress
-        self._told = 0
+        self._judged = 0
 
     def all(self, finish: Callable[[Sequence[int]], Finished], trials: int) -> None:
         """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
@@ -228,16 +231,16 @@ class _Taken:
                 raise
             self.interrupted = not self.reached and len(self.trials) < trials
         if self.reached:  # more may have finished out of order; which, depends on the processes
-            self.trials = {k: trial for k, trial in self.trials.items() if k < self._told or k in self._kept.saved}
+            self.trials = {k: trial for k, trial in self.trials.items() if k < self._judged or k in self._kept.saved}
 
     def _take(self, number: int, trial: Trial) -> None:
         """Tell of a trial, and ask about those that it makes next in order."""
         if self._progress:
             self._progress(Trials.of({number: trial}, **self._texts))
-        while self._enough and not self.reached and self._told in self.trials:
-            told = self._enough(Trials.of({self._told: self.trials[self._told]}, **self._texts))
-            self._told += 1
-            self.reached = told and self._told >= self._at_least
+        while self._enough and not self.reached and self._judged in self.trials:
+            enough = self._enough(Trials.of({self._judged: self.trials[self._judged]}, **self._texts))
+            self._judged += 1
+            self.reached = enough and self._judged >= self._at_least
 
 
 def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
@@ -332,7 +335,7 @@ def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], asked: Map
 
 
 def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
+    """Inputs of the closed-form models other than the memory instructions, and the SM cycles that pipes are busy."""
     rows = execution.transactions.instructions
     return {
         "registers": trace.launch.registers,

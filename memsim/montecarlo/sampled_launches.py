@@ -10,6 +10,9 @@ an unbiased estimate of the sum over all launches (simple random sampling within
 3rd edition, chapter 5). T varies between trials with the order of warps and with the launches that were drawn, so the
 interval of its mean holds both. All groups share one number between 0 and 1 per trial, which picks launches of the same
 round of a loop; a sequence of low discrepancy spreads the rounds over the trials.
+
+Where all launches are at most twice as many as those that a trial would replay, it replays all of them, and a trial's
+time of the program is their sum.
 """
 
 from __future__ import annotations
@@ -29,6 +32,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
+FEW = 2  # times the launches of a sample, up to which all are replayed
 SIMILAR = 0.02  # relative difference of memory instructions within a group
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -42,6 +46,8 @@ class Group:
         places: of its launches in the program, from 0, ascending.
         first, others: trials of the first one, and of those that were drawn; the latter None where there is one launch.
         of_first, of_others: the same by number.
+        of_each: where all launches are replayed, trials by number of those after the first, by place.
+        each: the same as Trials, by place.
     """
 
     kernel: str
@@ -50,6 +56,8 @@ class Group:
     others: Trials | None = None
     of_first: dict[int, Trial] = field(default_factory=dict)
     of_others: dict[int, Trial] = field(default_factory=dict)
+    of_each: dict[int, dict[int, Trial]] = field(default_factory=dict)
+    each: list[Trials] = field(default_factory=list)
 
     def drawn(self, share: float) -> int:
         """The launch that stands for those after the first, at a share of them; the first where it is alone."""
@@ -143,10 +151,15 @@ class _Batch:
         self._drawn = {
             number: [(group.places[0], group.drawn(share)) for group in groups] for number, share in shares.items()
         }
+        sample = sum(len(group.places[:2]) for group in groups)  # and those right before, at worst as many again
+        self._all = len(traces) <= FEW * sample
         chains = []
         for number, pairs in self._drawn.items():
             wanted = {place for pair in pairs for place in pair}
-            chains.append(LaunchChain(number, tuple(sorted(wanted | {place - 1 for place in wanted if place}))))
+            places = wanted | {place - 1 for place in wanted if place}
+            if self._all:
+                places = set(range(len(traces)))
+            chains.append(LaunchChain(number, tuple(sorted(places))))
         self.chains = Chains(traces, gpu, chains, seed, folder)
 
     def add(self) -> bool:
@@ -161,10 +174,14 @@ class _Batch:
                 group.of_first[number] = self.chains.trials[number, first]
                 if other != first:
                     group.of_others[number] = self.chains.trials[number, other]
+                for place in group.places[1:] if self._all else ():
+                    group.of_each.setdefault(place, {})[number] = self.chains.trials[number, place]
         for index, group in enumerate(self._groups if whole else ()):
             group.first = Trials.of(group.of_first, **self._texts(group.first, group.places[0]))
             if group.of_others:
                 group.others = Trials.of(group.of_others, **self._texts(group.others, self._drawn[whole[0]][index][1]))
+            if group.of_each:
+                group.each = [Trials.of(of, **self.chains.names(place)) for place, of in group.of_each.items()]
         return bool(whole)
 
     def _texts(self, before: Trials | None, place: int) -> dict[str, Any]:

@@ -36,11 +36,13 @@ from memsim.trace.schema import INSTRUCTION_CLASSES
 SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
-# 1.5: sources; 1.6: about.executed.masked; 1.7: about.sample, trials/group_*
+# 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
 VERSION = (1, 7)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
-_SINCE = {"translation": "translation"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
+_SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
+    ("full_until", "dirty_sectors", "blocks_done"), "launch"
+)
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.

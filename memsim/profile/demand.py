@@ -64,10 +64,9 @@ def _of_lanes(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
     found, split = np.zeros((3, n_ops), np.int64), np.zeros((2, n_ops), np.int64)
     width = np.array([op.width for op in trace.ops], np.int64)
     on_chip = np.array([_on_chip(op) for op in trace.ops], bool)
-    banks = 16 if gpu.compute_capability.startswith("1.") else 32
     rules, done = make_rules(trace.ops, gpu, trace.arrays), 0
     for chunk in trace.chunks():
-        _count_lanes(chunk.op, chunk.mask, width, on_chip, banks * _BANK_BYTES, found)
+        _count_lanes(chunk.op, chunk.mask, width, on_chip, gpu.architecture.shared_banks * _BANK_BYTES, found)
         counts = tx.instructions["count"][done : done + len(chunk.op)]
         done += len(chunk.op)
         split += split_by_coalescing(rules, chunk.op, chunk.mask, counts)[:, 1]

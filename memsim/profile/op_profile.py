@@ -33,8 +33,8 @@ class OpProfile:
         channel_sectors, busiest_channel: that reach memory, and those for the channel busiest at their time.
         read_back: sectors of loads whose first use was a store of the same block.
         copied: of `instructions`, stores to shared memory of what was loaded just before.
-        wavefronts: of the load-store unit, for the transactions; 0 in results of before these were counted.
-        addresses: of atomics, distinct ones, instruction by instruction; 0 in results of before these were counted.
+        wavefronts: of the load-store unit, for the transactions; 0 in results from before these were counted.
+        addresses: of atomics, distinct ones, instruction by instruction; 0 in results from before these were counted.
         most_on_one: of atomics, the most lanes on one address, added over instructions.
         partial_sectors: of `sectors`, those that a store covers in part.
     """

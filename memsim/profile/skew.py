@@ -1,7 +1,7 @@
 """Whether what is under way at one time goes to all channels of memory (and slices of L2) alike.
 
 Over a whole kernel nearly every access pattern is even. What counts is what resident warps ask for together: a window
-is as many turns (see order.py) as make 64 requests a channel, and 32 runs of consecutive addresses. Partition camping
+is as many turns (see order.py) as make 64 requests per channel, and 32 runs of consecutive addresses. Partition camping
 (Ruetsch and Micikevicius, Optimizing Matrix Transpose in CUDA, NVIDIA 2009) is a window whose busiest channel gets far
 more than its share.
 """

@@ -102,9 +102,19 @@ class AddressMap:
     def __init__(self, gpu: GPU, addresses: Iterable[int]) -> None:
         self.gpu = gpu
         self.addresses = list(addresses)
+        self.numbers: dict[int, int] = {}  # by address; made when the first line is looked for
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], gpu))
         self.place = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
+
+    def number_of(self, address: int) -> int:
+        """The number of the line at a physical address; a line that no warp asks for gets the next number."""
+        if not self.numbers:
+            self.numbers = {of: number for number, of in enumerate(self.addresses)}
+        if address not in self.numbers:
+            self.numbers[address] = len(self.addresses)
+            self.addresses.append(address)
+        return self.numbers[address]
 
     def locate(self, packet: Packet) -> None:
         """Note in a packet the L2 sets of its line and the line's place in DRAM."""

@@ -24,6 +24,7 @@ class Way:
     pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
     dirty: set[int] = field(default_factory=set)
     activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
+    prefetched: set[int] = field(default_factory=set)  # L2: fetched by the prefetcher, and not asked for since
     stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
     allocated: int = 0  # L1: cycle in which the line was requested
@@ -39,7 +40,7 @@ class Way:
     def clear(self, line: int | None) -> None:
         """Hold another line, without any data yet."""
         self.line = line
-        for state in (self.valid, self.pending, self.dirty, self.activated, self.stale):
+        for state in (self.valid, self.pending, self.dirty, self.activated, self.prefetched, self.stale):
             state.clear()
 
 

@@ -28,9 +28,9 @@ class IssueUnit:
         self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
     def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, last: str, time: int) -> int:
-        """Issue a compute run from `time` on; return the cycle in which its warp goes on.
+        """Issue a compute run from `time` on; return the cycle in which its warp continues.
 
-        The warp goes on when the last `begun` instructions have begun and all others have ended.
+        The warp continues when the last `begun` instructions have begun and all others have ended.
 
         Args:
             count: instructions, the last `begun` of them memory instructions or of variable latency.

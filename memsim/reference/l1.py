@@ -39,7 +39,8 @@ class L1Cache:
             return (self.load if cached else self.bypass)(access, line, mask)
         if access.kind is OpKind.atomic:
             return self.bypass(access, line, mask)
-        return self.store(access, line, mask, int(trace.partial[number]))
+        merged = int(trace.merged[number]) if len(trace.merged) else 0
+        return self.store(access, line, mask, int(trace.partial[number]), merged)
 
     def set_of(self, line: int) -> CacheSet:
         """The set of a line."""
@@ -87,8 +88,11 @@ class L1Cache:
         self.count(access, "atomic_miss" if atomic else "read_miss", sectors(mask), set(), set())
         return True
 
-    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int) -> bool:
-        """Store sectors (or send a reduction): what stays in L1 depends on the write policy."""
+    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int, merged: int) -> bool:
+        """Store sectors (or send a reduction): what stays in L1 depends on the write policy.
+
+        Sectors in `merged` are not sent: the warp's next store takes them along.
+        """
         asked, policy = sectors(mask), self.l1.write_policy
         reduction = access.kind is OpKind.reduction
         cached = not reduction and self.l1.enabled
@@ -98,7 +102,8 @@ class L1Cache:
         way = self.set_of(line).find(line)
         hits = asked & way.valid if way else set()
         event = "miss" if not way else "hit" if hits == asked else "sector_miss"
-        if not keeps and self.stores >= self.gpu.sm.max_stores:
+        sent = mask & ~merged
+        if not keeps and sent and self.stores >= self.gpu.sm.max_stores:
             return False
         if fills and not way:
             way = self.allocate(line)
@@ -114,9 +119,10 @@ class L1Cache:
         else:
             if evicts:
                 self.invalidate(line, asked)
-            self.stores += 1
-            request = Request.reduction if reduction else Request.store
-            self.sm.send(request, line, mask, access.op).partial = partial
+            if sent:
+                self.stores += 1
+                request = Request.reduction if reduction else Request.store
+                self.sm.send(request, line, sent, access.op).partial = partial
         self.count(access, f"{'atomic' if reduction else 'write'}_{event}", asked, hits, set())
         return True
 

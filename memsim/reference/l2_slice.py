@@ -37,6 +37,7 @@ class Outcome:
     event: str = "hit"
     sectors: dict[str, int] = field(default_factory=dict)  # by event
     looked_up: set[int] = field(default_factory=set)
+    prefetched: bool = False  # a sector was there, or under way, because of a prefetch
     awaits: set[Fetch] = field(default_factory=set)
 
     def add(self, event: str, hits: int, merges: int, others: int) -> None:
@@ -79,11 +80,17 @@ class L2Slice:
             self.sets[number].take_over(before)
             for way in self.sets[number].ways:
                 way.op = self.model.trace.n_ops  # no op of this launch wrote it
+                way.prefetched.clear()
 
     @property
     def dirty_sectors(self) -> int:
         """Sectors that the slice holds dirty."""
         return sum(len(way.dirty) for cache_set in self.sets.used.values() for way in cache_set.ways)
+
+    @property
+    def unused_sectors(self) -> int:
+        """Sectors that the slice holds because of a prefetch, and that nobody asked for."""
+        return sum(len(way.prefetched) for cache_set in self.sets.used.values() for way in cache_set.ways)
 
     # The queue
 
@@ -94,6 +101,9 @@ class L2Slice:
             yield self.turn(max(self.clock.now, ceil(self.free)))
             if self.model.home(packet.line) is not self:
                 self.forward(packet)
+                continue
+            if packet.request is Request.prefetch:
+                self.prefetch(packet)
                 continue
             while not (self.has_room() and self.serve(packet)):
                 self.blocked = True
@@ -149,6 +159,9 @@ class L2Slice:
         if packet.request not in READS and packet.line in self.copied:
             self.copied.remove(packet.line)
             self.cross_back(DropCopy(packet.line, packet.l2_sets))
+        if packet.request in READS:
+            missed = outcome.event in ("miss", "sector_miss") or outcome.prefetched
+            self.model.prefetch_after(packet, missed)
         if packet.request in (Request.store, Request.reduction) or not outcome.awaits:
             self.reply(packet)
             return
@@ -190,6 +203,7 @@ class L2Slice:
         else:
             cache_set.touch(way)
         present, pending = asked & way.valid, asked & (way.pending.keys() - way.valid)
+        self.use_prefetched(way, present, pending)
         missing = asked - present - pending
         hits = present & way.activated if store and self.l2.write_hit is WriteHit.write_activated else present
         fetched = missing if packet.request in READS else self.write(packet, way, asked, missing)
@@ -203,6 +217,42 @@ class L2Slice:
         self.fetch_sectors(way, fetched, fetch, position)
         self.outcome.awaits |= {way.pending[s] for s in asked & way.pending.keys()}
         return True
+
+    def use_prefetched(self, way: Way, present: set[int], pending: set[int]) -> None:
+        """Sectors of a line are asked for: those that a prefetch brought, or is bringing, have been of use."""
+        counts = self.model.statistics.components
+        counts["prefetcher", "useful"] += len(way.prefetched & present)
+        counts["prefetcher", "late"] += len(way.prefetched & pending)
+        self.outcome.prefetched |= bool(way.prefetched & (present | pending))
+        way.prefetched -= present | pending
+
+    def prefetch(self, packet: Packet) -> None:
+        """Fetch the sectors of a line that are neither present nor under way; what finds no room is dropped."""
+        self.occupy(self.l2.sector_cycles)
+        counts = self.model.statistics.components
+        fetch = Fetch(self.clock.now, packet.line, 0, packet.op, packet.place, self.number)
+        every, absent = set(range(self.sectors_per_line)), 0
+        for position in range(self.lines_per_packet):
+            line, cache_set = packet.line * self.lines_per_packet + position, self.sets[packet.l2_sets[position]]
+            way = cache_set.find(line)
+            missing = every if way is None else every - way.valid - way.pending.keys()
+            absent += len(missing)
+            if not missing or not self.has_room():
+                continue
+            if way is None:
+                way = cache_set.find_victim()
+                if way is None:
+                    continue
+                self.evict(way)
+                cache_set.fill(way, line)
+                way.place, way.position = packet.place, position
+            way.prefetched |= missing
+            self.fetch_sectors(way, missing, fetch, position)
+        if fetch.fills:
+            self.reads += 1
+            counts["prefetcher", "sectors"] += len(fetch.fills)
+            self.model.send_to_dram(fetch)
+        counts["prefetcher", "sent" if fetch.fills else "dropped" if absent else "redundant"] += 1
 
     def write(self, packet: Packet, way: Way, asked: set[int], missing: set[int]) -> set[int]:
         """Write sectors of a line that has a way; return those that the policy reads from DRAM first."""
@@ -252,6 +302,7 @@ class L2Slice:
         """Let a line go: write it back, and with inclusion invalidate it in the L1s that may hold it."""
         if way.line is None:
             return
+        self.model.statistics.components["prefetcher", "unused"] += len(way.prefetched)
         if way.dirty:
             self.write_back(way)
         if self.l2.inclusion is not Inclusion.inclusive or not way.valid:

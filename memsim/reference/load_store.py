@@ -2,7 +2,8 @@
 
 Each warp has a queue of memory transactions, and the transactions of one instruction stay together (Baghsorkhi et al.,
 PPoPP 2012, section 3.2.2). The unit looks up `l1.tags_per_cycle` of them per lookup time in L1. It is busy for the
-instruction's wavefronts, or for the lookups if a full resource made them take longer. Shared memory takes a pass for
+instruction's wavefronts, or for the lookups if a full resource made them take longer, and for as long as its
+`sm.load_store_lanes` need for a warp. Shared memory takes a pass for
 each bank conflict; constants have a unit of their own.
 """
 
@@ -89,7 +90,7 @@ class LoadStoreUnit:
     def access_shared_memory(self, access: OutstandingAccess, passes: int) -> None:
         """The unit is busy for all passes; a load answers a latency after the last one."""
         busy = passes * self.gpu.sm.pass_cycles
-        self.free = access.start + busy
+        self.free = access.start + max(busy, self.gpu.sm.request_cycles)
         if access.kind in (OpKind.load, OpKind.atomic):
             self.answer_after(access, busy - 1 + self.gpu.sm.shared_latency_cycles)
         self.issued(access, self.free)
@@ -105,12 +106,13 @@ class LoadStoreUnit:
             if number + 1 < access.stop and looked_up % self.gpu.l1.tags_per_cycle == 0:
                 yield self.turn(self.clock.now + cycles)
         tags_done = self.clock.now + cycles
-        self.free = max(tags_done, access.start + wavefronts * cycles)
-        access.done += self.free - tags_done  # hits answer as much later as the data stage is behind the lookups
+        data_done = max(tags_done, access.start + wavefronts * cycles)
+        access.done += data_done - tags_done  # hits answer as much later as the data stage is behind the lookups
+        self.free = max(data_done, access.start + self.gpu.sm.request_cycles)
         self.issued(access, self.free)
 
     def issued(self, access: OutstandingAccess, time: int) -> None:
-        """All transactions have been looked up; the warp goes on at `time`."""
+        """All transactions have been looked up; the warp continues at `time`."""
         self.model.statistics.transactions += access.stop - access.first
         access.issued = True
         if not access.outstanding:

@@ -15,15 +15,17 @@ import numpy as np
 
 from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.reference.address_map import AddressMap
 from memsim.reference.block_scheduler import BlockScheduler
-from memsim.reference.clock import Clock
+from memsim.reference.clock import Clock, Turn
 from memsim.reference.dram import Channel
 from memsim.reference.interconnect import Interconnect
 from memsim.reference.l2_slice import L2Slice
 from memsim.reference.mbarriers import Mbarriers
 from memsim.reference.memory_port import MemoryPort
-from memsim.reference.packets import Fetch
+from memsim.reference.packets import Fetch, Packet, Request
+from memsim.reference.prefetcher import Observed, PrefetchUnit
 from memsim.reference.sm import MultiprocessorUnit
 from memsim.reference.statistics import Statistics
 from memsim.reference.translation import AddressTranslation
@@ -63,6 +65,8 @@ class ReferenceModel:
         self.clock, self.statistics = Clock(), Statistics()
         self.virtual_addresses = [int(line) * gpu.l1.line_bytes for line in trace.line_address]
         self.addresses = AddressMap(gpu, self.virtual_addresses if physical is None else physical)
+        chosen = gpu.prefetcher
+        self.prefetcher = None if chosen.kind is PrefetcherKind.none else PrefetchUnit(chosen, gpu.l1.line_bytes)
         self.mbarriers = Mbarriers(self.clock, trace)
         self.interconnect = Interconnect(self)
         self.translation = AddressTranslation(self) if gpu.translation.enabled else None
@@ -80,6 +84,7 @@ class ReferenceModel:
         """Replay the trace until nothing is under way."""
         self.clock.run()
         self.cycles = max(sm.end for sm in self.sms)
+        self.statistics.components["prefetcher", "left"] = sum(part.unused_sectors for part in self.slices)
         if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
             self.cycles = max(self.cycles, *(ceil(part.free) for part in self.slices))
         return self
@@ -97,6 +102,20 @@ class ReferenceModel:
     def home(self, line: int) -> L2Slice:
         """The slice of L2 in which a line lives."""
         return self.slices[self.addresses.home(line)]
+
+    def prefetch_after(self, packet: Packet, missed: bool) -> None:
+        """L2 has served a read: ask for the lines that the prefetcher chooses, from the next cycle on."""
+        if self.prefetcher is None or packet.op >= self.trace.n_ops:  # page walks are not watched
+            return
+        size = self.gpu.l1.line_bytes
+        read = Observed(self.addresses.addresses[packet.line] // size, packet.op, packet.sm, missed)
+        for line in self.prefetcher.lines_to_fetch(read):
+            time, number = self.clock.now + 1, self.addresses.number_of(line * size)
+            asked = Packet(Request.prefetch, number, (1 << size // 32) - 1, packet.sm, self.trace.n_ops, time)
+            self.addresses.locate(asked)
+            home = self.home(number)
+            self.statistics.components["prefetcher", "requests"] += 1
+            self.clock.call(time, (Turn.crossing, home.number), home.queue.put, asked)
 
     def send_to_dram(self, fetch: Fetch) -> None:
         """Send a slice's request to its channel; the answer comes back to the slice."""

@@ -22,6 +22,7 @@ class Request(StrEnum):
     atomic = "atomic"  # an atomic operation whose old value returns
     store = "store"
     reduction = "reduction"  # an atomic operation without an answer
+    prefetch = "prefetch"  # from the prefetcher: data that nobody waits for
     invalidate = "invalidate"  # from L2 to an L1: drop the line (inclusive L2)
 
 

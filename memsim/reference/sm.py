@@ -1,7 +1,7 @@
 """A streaming multiprocessor: every warp is a process that issues its instructions in order.
 
-Between memory instructions a warp issues compute runs (`issue.py`); at a memory instruction it joins the queue of the
-load-store unit (`load_store.py`). It stops where its next instruction needs data: at the start of a sequence of
+Between memory instructions, each warp issues compute runs (`issue.py`); at a memory instruction it joins the queue of
+the load-store unit (`load_store.py`). It stops where its next instruction needs data: at the start of a sequence of
 independent loads (bulk scheduling: Baghsorkhi et al., PPoPP 2012, section 2), or where the scoreboard says so (counts
 of unanswered loads of a class, as the wait masks and counters of NVIDIA's machine code: Huerta et al., MICRO 2025).
 """

@@ -34,7 +34,8 @@ class Warp:
     in_sequence: bool = False  # some memory instructions of its sequence have issued, and some have not
     diverged: bool = False  # it runs two divergent paths
     host: Warp | None = None  # of a second path: the warp that it belongs to
-    issued: simpy.Event | None = None  # succeeds when its memory instruction has issued, with the cycle it goes on
+    # Succeeds when its memory instruction has issued, with the cycle in which it continues.
+    issued: simpy.Event | None = None
     # Loads that no instruction has waited for yet.
     loads: dict[LoadClass, list[OutstandingLoad]] = field(default_factory=lambda: {each: [] for each in LoadClass})
     # Of machine code: what sets each scoreboard, and the cycle from which the next instruction may issue.

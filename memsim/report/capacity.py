@@ -1,17 +1,16 @@
-"""Hit ratio against capacity as text, CSV, JSON and a figure: ``memsim capacity``."""
+"""Hit ratio against capacity: what ``memsim capacity`` prints, and a figure."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memsim.analysis.table import Table, TableColumn, aligned
+from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, number, with_interval
-from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.studies.capacity import SHARES, CacheCapacity, Capacity
 
 _NAMES = {"l1": "L1 of an SM", "l2": "L2"}
@@ -20,9 +19,13 @@ _KB, _MB = 1 << 10, 1 << 20
 Row = tuple[str, int, CacheCapacity]
 
 
-def text(found: Capacity) -> str:
-    """What is needed, the curves by doublings, and the replays."""
-    return "\n\n".join([_head(found), "\n".join(_needs(found)), _curves(found), *_replays(found)])
+def output(found: Capacity) -> CommandOutput:
+    """What is needed, the curves by doublings, and the replays; as rows, the curves."""
+    return CommandOutput(lambda: _blocks(found), table(found).records, lambda: _document(found))
+
+
+def _blocks(found: Capacity) -> list[Block]:
+    return [_head(found), "\n".join(_needs(found)), _curves(found), *_replays(found)]
 
 
 def size(nbytes: int) -> str:
@@ -59,7 +62,7 @@ def _needs(found: Capacity) -> Iterator[str]:
         yield f"{_NAMES[name]}: {has}; needs {needs} of that"
 
 
-def _curves(found: Capacity) -> str:
+def _curves(found: Capacity) -> PrintedTable:
     present = {cache.bytes for cache in found.caches.values()}
     most = max(int(cache.sizes[-1]) for cache in found.caches.values())
     doublings = {_KB << k for k in range((most // _KB).bit_length() + 1)}
@@ -71,10 +74,11 @@ def _curves(found: Capacity) -> str:
             cells.append(number(100 * float(cache.hit_ratio(nbytes)), 1) + mark)
         rows.append(cells)
     headers = ["capacity", *(f"{name.upper()} %  " for name in found.caches)]
-    return aligned(headers, rows, [True] * len(headers)) + "\n<: present capacity; L2 behind L1s of their present size"
+    note = "<: present capacity; L2 behind L1s of their present size"
+    return PrintedTable(headers, rows, [True] * len(headers), note=note)
 
 
-def _replays(found: Capacity) -> Iterator[str]:
+def _replays(found: Capacity) -> Iterator[PrintedTable]:
     rows = []
     for name, cache in found.caches.items():
         for one in cache.replayed:
@@ -85,7 +89,7 @@ def _replays(found: Capacity) -> Iterator[str]:
             ])  # fmt: skip
     if rows:
         headers = ["cache", "capacity", "ways", "curve %", "replayed %", "points apart"]
-        yield "replayed, with sets, policies and latencies\n" + aligned(headers, rows, [False] + [True] * 5)
+        yield PrintedTable(headers, rows, [False] + [True] * 5, "replayed, with sets, policies and latencies")
 
 
 def table(found: Capacity) -> Table[Row]:
@@ -99,9 +103,9 @@ def _record(row: Row) -> dict[str, Any]:
     return {"cache": name, "bytes": nbytes, "hit_ratio": float(cache.hit_ratio(nbytes))}
 
 
-def dumps(found: Capacity) -> str:
-    """JSON; docs/how_to/capacity.md lists the fields."""
-    document = {
+def _document(found: Capacity) -> dict[str, Any]:
+    """The JSON object; docs/how_to/capacity.md lists the fields."""
+    return {
         "kernel": found.kernel,
         "gpu": found.gpu,
         "trace": found.digest,
@@ -109,7 +113,6 @@ def dumps(found: Capacity) -> str:
         "sampled": found.sampled,
         "caches": {name: _cache(cache) for name, cache in found.caches.items()},
     }
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _cache(cache: CacheCapacity) -> dict[str, Any]:

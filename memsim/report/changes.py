@@ -11,9 +11,9 @@ from typing import Any
 
 from memsim.analysis.loads import array_name
 from memsim.analysis.result import RunResult
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import number, one_time
 from memsim.analysis.utilization import utilization, warp_instructions
+from memsim.report.output import Block, PrintedTable
 from memsim.support.terminal import prose_columns
 
 _LEAST = 0.02  # relative: a smaller change is none
@@ -86,17 +86,17 @@ class Changes:
         """
         known = [one for one in self.shown if one.first and one.second]
         ranked = sorted(known, key=lambda one: -max(one.ratio, 1 / one.ratio))[:_TOLD]
-        told = "; ".join(f"{one.name} {' → '.join(one.shown)} ({number(one.ratio, 2)}x)" for one in ranked)
-        return f"what changed most: {told}" if told else "no count, busy part or access pattern changed by 2 %"
+        listed = "; ".join(f"{one.name} {' → '.join(one.shown)} ({number(one.ratio, 2)}x)" for one in ranked)
+        return f"what changed most: {listed}" if listed else "no count, busy part or access pattern changed by 2 %"
 
-    def text(self) -> str:
-        """The table and the sentence, as ``memsim compare`` prints them."""
-        sentence = textwrap.fill(self.sentence(), prose_columns(), subsequent_indent="  ")
-        if not self.shown:
-            return sentence
-        table = aligned(list(self.HEADERS), [one.row() for one in self.shown], [False, True, True, True])
-        same = textwrap.fill(f"unchanged: {', '.join(self.same)}", prose_columns(), subsequent_indent="  ")
-        return f"{sentence}\n\nwhat changed, per launch\n{table}" + (f"\n{same}" if self.same else "")
+    def blocks(self) -> Iterator[Block]:
+        """The sentence and the table, as ``memsim compare`` prints them."""
+        yield textwrap.fill(self.sentence(), prose_columns(), subsequent_indent="  ")
+        if self.shown:
+            same = textwrap.fill(f"unchanged: {', '.join(self.same)}", prose_columns(), subsequent_indent="  ")
+            rows = [one.row() for one in self.shown]
+            title = "what changed, per launch"
+            yield PrintedTable(self.HEADERS, rows, [False, True, True, True], title, same if self.same else "")
 
 
 def changes(first: RunResult, second: RunResult) -> Changes:

@@ -1,33 +1,60 @@
-"""Results side by side, as text and as JSON: ``memsim compare``."""
+"""Results side by side: what ``memsim compare`` prints."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.changes import changes
-from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.studies.compare import Difference, ResultComparison, Row, Rows
 
 _RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
+_FIELDS = ("latency", "l1_hit", "l2_hit", "share")  # of a load or an array
 
 
-def text(label: str, other: str, found: ResultComparison) -> str:
-    """Everything of one comparison.
+def output(first: str, others: Mapping[str, ResultComparison]) -> CommandOutput:
+    """Everything of some comparisons; as rows, each quantity of the first result and of another.
 
     Args:
-        label, other: what to call the first and the second result.
-        found: the comparison.
+        first: what the first result is called.
+        others: every comparison by the name of its second result.
     """
-    parts = [_head(label, other, found), changes(found.first, found.second).text(), _ratios(found)]
-    parts += _table("loads, latency in ns", found.loads, found, ["line", "load", "array"])
-    parts += _table("arrays, latency in ns", found.arrays, found, ["array"])
-    return "\n\n".join(parts)
+    return CommandOutput(
+        lambda: (block for number, name in enumerate(others) for block in _blocks(first, name, others[name], number)),
+        lambda: (row for name, found in others.items() for row in _rows(name, found)),
+        lambda: {"first": first, "comparisons": [_document(name, found) for name, found in others.items()]},
+    )
+
+
+def _blocks(label: str, other: str, found: ResultComparison, number: int) -> Iterator[Block]:
+    yield "\n" * (number > 0) + _head(label, other, found)
+    yield from changes(found.first, found.second).blocks()
+    yield _ratios(found)
+    yield from _tables("loads, latency in ns", found.loads, ["line", "load", "array"])
+    yield from _tables("arrays, latency in ns", found.arrays, ["array"])
+
+
+def _rows(name: str, found: ResultComparison) -> Iterator[dict[str, Any]]:
+    yield _row(name, "time_ms", "", found.time)
+    for ratio, of in found.ratios.items():
+        yield _row(name, f"{ratio}_hit", "", of)
+    for kind, rows in (("load", found.loads), ("array", found.arrays)):
+        for one in rows.matched:
+            place = " ".join(part for part in (one.place, one.text, one.array) if part)
+            for field in _FIELDS:
+                yield _row(name, f"{kind}_{field}", place, getattr(one, field))
+
+
+def _row(name: str, quantity: str, place: str, of: Difference) -> dict[str, Any]:
+    low, high = of.interval or (float("nan"), float("nan"))
+    return {
+        "second_result": name, "quantity": quantity, "of": place, "first": of.first, "second": of.second,
+        "change": of.change, "change_low": low, "change_high": high,
+    }  # fmt: skip
 
 
 def times(found: ResultComparison) -> str:
@@ -74,9 +101,9 @@ def pairing(found: ResultComparison) -> str:
     return f"95 % intervals from {len(found.pairing.first)} pairs of trials with the same random numbers"
 
 
-def _ratios(found: ResultComparison) -> str:
+def _ratios(found: ResultComparison) -> PrintedTable:
     headers, rows = ratio_rows(found)
-    return aligned(headers, rows, [False, True, True, True])
+    return PrintedTable(headers, rows, [False, True, True, True])
 
 
 def ratio_rows(found: ResultComparison) -> tuple[list[str], list[list[str]]]:
@@ -96,11 +123,11 @@ def _change(of: Difference, scale: float, decimals: int) -> str:
     return f"{of.change * scale:+,.{decimals}f}{half}"
 
 
-def _table(title: str, rows: Rows, found: ResultComparison, names: list[str]) -> Iterator[str]:
+def _tables(title: str, rows: Rows, names: list[str]) -> Iterator[Block]:
     if rows.matched:
         headers, lines = matched(rows, names)
         right = [False] * len(names) + [True] * (len(headers) - len(names))
-        yield f"{title}, first and second\n{aligned(headers, lines, right)}"
+        yield PrintedTable(headers, lines, right, f"{title}, first and second")
     for which, loads in (("first", rows.only_first), ("second", rows.only_second)):
         if loads:
             yield f"in the {which} alone\n" + "\n".join(f"  {_alone(load)}" for load in loads)
@@ -132,18 +159,8 @@ def _alone(load: Load) -> str:
     )
 
 
-def dumps(first: str, others: Mapping[str, ResultComparison]) -> str:
-    """JSON; docs/how_to/compare.md lists the fields.
-
-    Args:
-        first: what the first result is called.
-        others: every comparison by the name of its second result.
-    """
-    document = {"first": first, "comparisons": [_document(name, found) for name, found in others.items()]}
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
-
-
 def _document(name: str, found: ResultComparison) -> dict[str, Any]:
+    """The JSON object; docs/how_to/compare.md lists the fields."""
     return {
         "second": name,
         "speedup": found.speedup,
@@ -164,11 +181,10 @@ def _document(name: str, found: ResultComparison) -> dict[str, Any]:
 
 
 def _listed(rows: Rows) -> dict[str, Any]:
-    fields = ("latency", "l1_hit", "l2_hit", "share")
     return {
         "matched": [
             {"place": row.place, "there": row.there, "text": row.text, "array": row.array}
-            | {name: vars(getattr(row, name)) for name in fields}
+            | {name: vars(getattr(row, name)) for name in _FIELDS}
             for row in rows.matched
         ],
         "only_first": [_load(load) for load in rows.only_first],

@@ -29,7 +29,7 @@ _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
 def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
-    """Write ``beside``, ``convergence`` and ``loads`` to `folder`, made when missing.
+    """Write ``side_by_side``, ``convergence`` and ``loads`` to `folder`, made when missing.
 
     Args:
         results: by the name that the figures call each.
@@ -42,15 +42,15 @@ def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | No
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     with styled(sheet):
-        figures = {"beside": beside, "convergence": convergence, "loads": loads}
+        figures = {"side_by_side": side_by_side, "convergence": convergence, "loads": loads}
         paths = {name: place(target, name) for name in figures}
         for path in paths.values():
             check_replaceable(path)
         return [write(draw(results), paths[name]) for name, draw in figures.items()]
 
 
-def beside(results: Mapping[str, RunResult]) -> Figure:
-    """Kernel time, then the hit ratios, a row a result: means, their intervals, and where one run falls."""
+def side_by_side(results: Mapping[str, RunResult]) -> Figure:
+    """Kernel time, then the hit ratios, one row per result: means, their intervals, and where one run falls."""
     shown = [name for name in TITLES if any(_hits(name, result) for result in results.values())]
     figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
     rows = range(len(results))
@@ -186,7 +186,7 @@ def array_latencies(result: RunResult) -> dict[str, float]:
 
 
 def stacks(axis: Axes, bars: Bars) -> None:
-    """Stacked bars beside each other; segments of one name have one colour and, where there is room, their height."""
+    """Stacked bars next to each other; segments of one name have one colour and, where there is room, their height."""
     names = list(dict.fromkeys(name for segments in bars.values() for name in segments))
     bottom = np.zeros(len(bars))
     tallest = max(sum(segments.values()) for segments in bars.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -13,10 +12,10 @@ from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
-from memsim.why import Explanation, Finding, explained, explanations
+from memsim.why import Bottleneck, Finding, find_bottlenecks, has_profiles
 
 
-def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> dict[str, Any]:
+def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None.
 
     Args:
@@ -35,8 +34,9 @@ def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> 
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,
-            "profiler": _profiler(result),
+            "profiler": profiler_document(result) if result.convention is Convention.profiler else None,
             "translation": result.translation,
+            "components": result.components,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,
@@ -45,12 +45,13 @@ def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> 
             "launch_cycles": result.launch_cycles,
             "kernel_time_ms": mean_and_interval(result.kernel_time),
             "kernel_time_interval_ms": result.kernel_time_interval,
+            "prediction_interval_ms": result.prediction_interval,
             "kernel_time_is_least": result.is_least_time,
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
             "stores": [store.record() for store in result.stores],
-            "findings": _findings(result, causes),
+            "findings": findings_document(result, causes),
             "performance": result.performance,
             "versions": about["versions"],
             "created": about["created"],
@@ -58,32 +59,26 @@ def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> 
     )
 
 
-def dumps(result: RunResult, causes: Sequence[Explanation] | None = None, **more: Any) -> str:
-    """The same as indented text, with more fields."""
-    return json.dumps(document(result, causes) | more, indent=2, allow_nan=False, ensure_ascii=False)
-
-
-def _profiler(result: RunResult) -> dict[str, Any] | None:
-    """The profiler's own figures by its names, under its convention."""
-    if result.convention is not Convention.profiler:
-        return None
+def profiler_document(result: RunResult) -> dict[str, Any]:
+    """The profiler's own figures by its names."""
     return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
-def _findings(result: RunResult, causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
-    if not explained(result):
+def findings_document(result: RunResult, causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
+    """Every finding of a result, the largest first; None of a file that does not hold what they need."""
+    if not has_profiles(result):
         return None  # a file before version 1.2
-    found = explanations(result) if causes is None else causes
+    found = find_bottlenecks(result) if causes is None else causes
     return [_place(one, finding) for one in found for finding in one.findings]
 
 
-def _place(one: Explanation, finding: Finding) -> dict[str, Any]:
-    told = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
-    return {name: getattr(finding, name) for name in told} | {
+def _place(one: Bottleneck, finding: Finding) -> dict[str, Any]:
+    fields = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
+    return {name: getattr(finding, name) for name in fields} | {
         "see": one.cause.section,
         "bound": one.bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
-        "replayed": None if one.gain is None else one.gain.repair,
+        "replayed": None if one.gain is None else one.gain.transform,
     }
 
 

@@ -1,18 +1,18 @@
-"""What the closed-form models say of a kernel, as text and as JSON: ``memsim estimate``."""
+"""What the closed-form models say of a kernel: what ``memsim estimate`` prints."""
 
 from __future__ import annotations
 
-import json
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from memsim.analysis.table import aligned
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS
 from memsim.models.estimate import Estimate
 from memsim.models.machine import derived_parameters
 from memsim.models.mwp_cwp import LimitingCase
 from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.trace.schema import StaticOp
 
 _MEANING = {
@@ -22,28 +22,45 @@ _MEANING = {
 }
 
 
+def output(done: Estimate) -> CommandOutput:
+    """Occupancy, what MWP/CWP was given and says, and CuMAPz's factors; as rows, every number of the JSON object."""
+    return CommandOutput(lambda: _blocks(done), lambda: _flat(document(done)), lambda: document(done))
+
+
 def text(done: Estimate) -> str:
-    """Occupancy, what MWP/CWP was given and says, and CuMAPz's factors."""
+    """The same as text."""
+    return joined(_blocks(done))
+
+
+def _flat(value: dict[str, Any], prefix: str = "") -> Iterator[dict[str, Any]]:
+    for name, of in value.items():
+        if isinstance(of, dict):
+            yield from _flat(of, f"{prefix}{name}.")
+        elif not isinstance(of, list | tuple):
+            yield {"name": f"{prefix}{name}", "value": of}
+
+
+def _blocks(done: Estimate) -> list[Block]:
     grid, block = ("x".join(map(str, extents)) for extents in (done.trace.launch.grid, done.trace.launch.block))
     head = f"{done.trace.kernel} on {done.gpu.name}: grid {grid}, block {block}, by closed-form models (docs/models)"
-    return "\n\n".join([head, _occupancy(done), _parameters(done), _prediction(done), _cumapz(done)])
+    return [head, _occupancy(done), _parameters(done), _prediction(done), _cumapz(done)]
 
 
 def _occupancy(done: Estimate) -> str:
     held = done.occupancy
     limits = ", ".join(f"{name} {blocks}" for name, blocks in held.limits.items())
     return (
-        f"occupancy {held.fraction:.0%}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps an SM; "
+        f"occupancy {held.fraction:.0%}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps per SM; "
         f"limited by {' and '.join(held.limiters)}\nblocks an SM by limit: {limits}"
     )
 
 
-def _parameters(done: Estimate) -> str:
+def _parameters(done: Estimate) -> PrintedTable:
     kernel, machine = done.kernel, done.machine
     derived = ", ".join(derived_parameters(done.gpu))
     rows = [
         ["computation instructions", f"{kernel.comp_insts:,.2f}", "a warp; with shared memory and barriers"],
-        ["coalesced", f"{kernel.coal_mem_insts:,.2f}", "memory instructions a warp"],
+        ["coalesced", f"{kernel.coal_mem_insts:,.2f}", "memory instructions per warp"],
         ["uncoalesced", f"{kernel.uncoal_mem_insts:,.2f}", f"of {kernel.uncoal_per_mw:.2f} transactions each"],
         ["barriers", f"{kernel.synch_insts:,.2f}", "a warp"],
         ["Mem_LD", f"{machine.mem_ld_cycles:,.4g}", "cycles"],
@@ -52,27 +69,27 @@ def _parameters(done: Estimate) -> str:
         ["Issue_cycles", f"{machine.issue_cycles:,.4g}", "cycles"],
         ["bandwidth", f"{machine.bandwidth_gb_per_s:,.1f}", "GB/s"],
     ]
-    note = f"\nnot stated for {done.gpu.name}, derived from the machine: {derived}" if derived else ""
-    return aligned(["parameter", "value", "unit"], rows, [False, True, False]) + note
+    note = f"not stated for {done.gpu.name}, derived from the machine: {derived}" if derived else ""
+    return PrintedTable(["parameter", "value", "unit"], rows, [False, True, False], note=note)
 
 
-def _prediction(done: Estimate) -> str:
+def _prediction(done: Estimate) -> PrintedTable:
     said = done.prediction
     rows = [
         ["Mem_L", f"{said.mem_l:,.1f}", "cycles, latency of a memory warp"],
         ["Departure_delay", f"{said.departure_delay:,.1f}", "cycles between memory warps"],
-        ["N", f"{said.n}", "warps an SM"],
+        ["N", f"{said.n}", "warps per SM"],
         ["MWP", f"{said.mwp:,.2f}", f"{said.mwp_without_bw_full:,.2f} by latency, {said.mwp_peak_bw:,.2f} by traffic"],
         ["CWP", f"{said.cwp:,.2f}", f"{said.cwp_full:,.2f} with enough warps"],
         ["execution", f"{said.exec_cycles:,.0f}", f"cycles, {said.rep:,.2f} fillings of an SM"],
         ["synchronisation", f"{said.synch_cycles:,.0f}", "cycles"],
         ["total", f"{said.cycles:,.0f}", f"cycles, {done.milliseconds:.4g} ms"],
-        ["CPI", f"{said.cpi:,.2f}", "cycles a warp instruction of an SM"],
+        ["CPI", f"{said.cpi:,.2f}", "cycles per warp instruction of an SM"],
     ]
-    return f"{_MEANING[said.case]}\n{aligned(['MWP/CWP', 'value', ''], rows, [False, True, False])}"
+    return PrintedTable(["MWP/CWP", "value", ""], rows, [False, True, False], _MEANING[said.case])
 
 
-def _cumapz(done: Estimate) -> str:
+def _cumapz(done: Estimate) -> PrintedTable:
     found, said, sums = done.cumapz, done.cumapz.factors, done.cumapz.factors.counted
     buffer = "bytes from buffers / transferred to fill them" if found.fetches else "no buffer"
     if not found.fetches_seen:
@@ -89,14 +106,14 @@ def _cumapz(done: Estimate) -> str:
         ["branch_eff", f"{said.branch_eff:.4g}", f"7: warps over paths; a buffer serves {sums.diverged:,} in part"],
         ["MPE", f"{said.mpe:.4g}", "8: compares versions of one kernel, larger is better"],
     ]  # fmt: skip
-    return aligned(["CuMAPz", "value", "equation"], rows, [False, True, False]) + _references(done)
+    return PrintedTable(["CuMAPz", "value", "equation"], rows, [False, True, False], note=_references(done))
 
 
 def _references(done: Estimate) -> str:
     """What was taken for fetches and accesses of buffers, a line each."""
     parts = (("fills a buffer", done.cumapz.fetches), ("served by it", done.cumapz.accesses),
              ("past it", done.cumapz.beyond))  # fmt: skip
-    return "".join(f"\n{what}: {_where(done.trace.ops[op])}" for what, ops in parts for op in ops)
+    return "\n".join(f"{what}: {_where(done.trace.ops[op])}" for what, ops in parts for op in ops)
 
 
 def _where(op: StaticOp) -> str:
@@ -148,8 +165,3 @@ def _factors(done: Estimate) -> dict[str, Any]:
             for name, ops in (("fetches", found.fetches), ("accesses", found.accesses), ("beyond", found.beyond))
         },
     }
-
-
-def dumps(done: Estimate) -> str:
-    """The same as indented text."""
-    return json.dumps(document(done), indent=2, allow_nan=False, ensure_ascii=False)

@@ -1,8 +1,7 @@
-"""What an exploration found, as text, CSV, JSON and a figure: ``memsim explore``."""
+"""What an exploration found: what ``memsim explore`` prints, and a figure."""
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -12,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.statistics import Interval
-from memsim.analysis.table import Table, TableColumn, aligned
+from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, number, with_interval
 from memsim.exploration import Exploration, Version
 from memsim.exploration.effects import Decision
 from memsim.exploration.model import FEWER
-from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 
 SHOWN = 20  # versions in the text; the CSV has all
 _REASONS = 3
@@ -25,9 +24,18 @@ _WIDTH = 100
 _FAR_MORE = 100  # a factor beyond says no more than that there was next to nothing
 
 
+def output(found: Exploration) -> CommandOutput:
+    """The ranking, and what decides; as rows, all versions."""
+    return CommandOutput(lambda: _blocks(found), table(found).records, lambda: _document(found))
+
+
 def text(found: Exploration) -> str:
-    """The ranking, and what decides."""
-    return "\n\n".join([_head(found), _ranking(found), *_deciding(found)])
+    """The same as text."""
+    return joined(_blocks(found))
+
+
+def _blocks(found: Exploration) -> list[Block]:
+    return [_head(found), _ranking(found), *_deciding(found)]
 
 
 def named(version: Version) -> str:
@@ -59,7 +67,7 @@ def _head(found: Exploration) -> str:
     return "\n".join(lines)
 
 
-def _ranking(found: Exploration) -> str:
+def _ranking(found: Exploration) -> PrintedTable:
     decimals = 3 if found.best.model.milliseconds < 10 else 1
     rows = []
     for rank, version in enumerate(found.versions[:SHOWN], 1):
@@ -73,8 +81,8 @@ def _ranking(found: Exploration) -> str:
     headers = ["rank", *found.choices, "simulated ms", "model ms", "model's limit", "occupancy %", "MWP/CWP ms", "MPE"]
     right = [header not in found.choices and header != "model's limit" for header in headers]
     left_out = len(found.versions) - SHOWN
-    more = [f"{left_out:,} more are slower; -o FILE.csv has all"] if left_out > 0 else []
-    return "\n".join([aligned(headers, rows, right), *more])
+    more = f"{left_out:,} more are slower; -o FILE.csv has all" if left_out > 0 else ""
+    return PrintedTable(headers, rows, right, note=more)
 
 
 def _deciding(found: Exploration) -> Iterator[str]:
@@ -151,9 +159,9 @@ def _record(version: Version) -> dict[str, Any]:
     }
 
 
-def dumps(found: Exploration) -> str:
-    """JSON; docs/how_to/explore.md lists the fields."""
-    document = {
+def _document(found: Exploration) -> dict[str, Any]:
+    """The JSON object; docs/how_to/explore.md lists the fields."""
+    return {
         "workload": found.workload,
         "gpu": found.gpu,
         "parameters": dict(found.parameters),
@@ -164,7 +172,6 @@ def dumps(found: Exploration) -> str:
         "shares": found.shares,
         "decisions": [vars(one) | {"limit": str(one.limit)} for one in found.decisions],
     }
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _version(version: Version) -> dict[str, Any]:

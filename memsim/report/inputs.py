@@ -1,17 +1,18 @@
-"""What goes into a simulation, as text: a trace, a GPU."""
+"""What goes into a simulation: a trace, a GPU, a workload."""
 
 from __future__ import annotations
 
 import inspect
 import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePath
+from typing import Any
 
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
 from memsim.gpu.config import GPU, fields
 from memsim.gpu.presets import Provenance
+from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.sources.describe.workload import Workload
 from memsim.support.terminal import prose_columns
 from memsim.support.text import printable
@@ -21,9 +22,54 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import Space, StaticOp
 
 
-def trace_text(trace: Trace) -> str:
-    """Launch, sizes, static ops with their source text, arrays: what ``memsim info`` prints."""
-    launch, sizes = trace.launch, count(trace.chunks(), len(trace.ops))
+def trace_output(trace: Trace) -> CommandOutput:
+    """Launch, sizes, static ops with their source text, arrays (``memsim info``); as rows, the static ops."""
+    sizes = count(trace.chunks(), len(trace.ops))
+    return CommandOutput(
+        lambda: _trace(trace, sizes), lambda: _op_records(trace, sizes), lambda: _trace_document(trace, sizes)
+    )
+
+
+def traces_output(traces: Sequence[Trace]) -> CommandOutput:
+    """Several traces, each as :func:`trace_output` has it; a record says of which file it is."""
+    outputs = {str(trace.path): trace_output(trace) for trace in traces}
+    return CommandOutput(
+        lambda: (block for one in outputs.values() for block in one.blocks()),
+        lambda: ({"trace": path, **op} for path, one in outputs.items() for op in one.rows()),
+        lambda: [one.values() for one in outputs.values() if one.values is not None],
+    )
+
+
+def _op_records(trace: Trace, sizes: TraceInfo) -> list[dict[str, Any]]:
+    return [
+        {
+            "op": number, "kind": op.kind.name, "space": _space(op, trace), "bytes": op.width,
+            "array": trace.arrays[op.array].name if op.array >= 0 else None, "file": op.file, "line": op.line,
+            "column": op.column, "text": op.text, "executed": int(executed), "lane_accesses": int(lanes),
+        }
+        for number, (op, executed, lanes) in enumerate(
+            zip(trace.ops, sizes.memory_instructions, sizes.lane_accesses, strict=True)
+        )
+    ]  # fmt: skip
+
+
+def _trace_document(trace: Trace, sizes: TraceInfo) -> dict[str, Any]:
+    launch = trace.launch
+    return {
+        "file": str(trace.path), "digest": trace.digest, "kernel": trace.kernel, "source": trace.source,
+        "parameters": dict(trace.parameters), "gpu": trace.gpu, "grid": launch.grid, "block": launch.block,
+        "registers": launch.registers, "shared_bytes": launch.shared_bytes, "blocks": trace.n_blocks,
+        "launched_blocks": launch.n_blocks, "warps": trace.n_warps, "ops": _op_records(trace, sizes),
+        "arrays": [
+            {"name": array.name, "space": array.space.name.rstrip("_"), "base": array.base, "bytes": array.bytes,
+             "element_bytes": array.element_bytes}
+            for array in trace.arrays
+        ],
+    }  # fmt: skip
+
+
+def _trace(trace: Trace, sizes: TraceInfo) -> list[Block]:
+    launch = trace.launch
     grid, block = ("x".join(map(str, extents)) for extents in (launch.grid, launch.block))
     parameters = " ".join(f"{name}={value}" for name, value in trace.parameters.items())
     head = [
@@ -36,10 +82,10 @@ def trace_text(trace: Trace) -> str:
         f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "
         f"digest {trace.digest[:12]}",
     ]
-    return "\n\n".join(["\n".join(head), _ops(trace, sizes), _arrays(trace)])
+    return ["\n".join(head), _ops(trace, sizes), _arrays(trace)]
 
 
-def _ops(trace: Trace, sizes: TraceInfo) -> str:
+def _ops(trace: Trace, sizes: TraceInfo) -> PrintedTable:
     rows = [
         [
             str(number_),
@@ -56,7 +102,7 @@ def _ops(trace: Trace, sizes: TraceInfo) -> str:
     ]
     headers = ["op", "kind", "space", "bytes", "array", "source", "text", "executed", "lanes"]
     right = [True, False, False, True, False, False, False, True, True]
-    return f"static ops (executed: by a warp; lanes: active, mean)\n{aligned(headers, rows, right)}"
+    return PrintedTable(headers, rows, right, "static ops (executed: by a warp; lanes: active, mean)")
 
 
 def _space(op: StaticOp, trace: Trace) -> str:
@@ -66,16 +112,33 @@ def _space(op: StaticOp, trace: Trace) -> str:
     return op.space.name.rstrip("_")
 
 
-def _arrays(trace: Trace) -> str:
+def _arrays(trace: Trace) -> PrintedTable:
     rows = [
         [array.name, array.space.name.rstrip("_"), f"{array.base:#x}", number(array.bytes), str(array.element_bytes)]
         for array in trace.arrays
     ]
-    return f"arrays\n{aligned(['array', 'space', 'base', 'bytes', 'of one'], rows, [False, False, True, True, True])}"
+    headers = ["array", "space", "base", "bytes", "of one"]
+    return PrintedTable(headers, rows, [False, False, True, True, True], "arrays")
 
 
-def presets_text(gpus: dict[str, GPU]) -> str:
-    """One line a preset: what ``memsim gpus`` prints."""
+def presets_output(gpus: dict[str, GPU]) -> CommandOutput:
+    """One line per preset: what ``memsim gpus`` prints."""
+    return CommandOutput(lambda: [_presets(gpus)], lambda: (_preset(name, gpu) for name, gpu in gpus.items()))
+
+
+def _preset(name: str, gpu: GPU) -> dict[str, Any]:
+    caches = {
+        f"{level}_{what}_bytes": getattr(of, f"{what}_bytes") if of.enabled else 0
+        for level, of in (("l1", gpu.l1), ("l2", gpu.l2))
+        for what in ("size", "line")
+    }
+    return {
+        "name": name, "compute_capability": gpu.compute_capability, "sms": gpu.sm.count, "clock_mhz": gpu.sm.clock_mhz,
+        **caches, "memory": gpu.dram.kind, "channels": gpu.dram.channels,
+    }  # fmt: skip
+
+
+def _presets(gpus: dict[str, GPU]) -> PrintedTable:
     rows = [
         [
             preset,
@@ -89,11 +152,22 @@ def presets_text(gpus: dict[str, GPU]) -> str:
         for preset, gpu in gpus.items()
     ]
     headers = ["name", "cc", "SMs", "MHz", "L1: KiB, line, ways", "L2: KiB, line, ways", "memory"]
-    return aligned(headers, rows, [False, True, True, True, False, False, False])
+    return PrintedTable(headers, rows, [False, True, True, True, False, False, False])
 
 
-def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
+def gpu_output(gpu: GPU, provenance: dict[str, Provenance]) -> CommandOutput:
     """Every value of a GPU with what it is, unit, status and source: what ``memsim gpus NAME`` prints."""
+    described = fields()
+    document = {
+        field: vars(entry) | {"description": described[field].description} for field, entry in provenance.items()
+    }
+    return CommandOutput(
+        lambda: [_gpu(gpu, provenance)], lambda: ({"field": field} | of for field, of in document.items()),
+        lambda: document,
+    )  # fmt: skip
+
+
+def _gpu(gpu: GPU, provenance: dict[str, Provenance]) -> str:
     width, described = prose_columns(), fields()
     longest = max(map(len, provenance))
     parts = []
@@ -103,15 +177,6 @@ def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
         for text in (described[field].description, entry.source):
             parts += textwrap.wrap(printable(text or ""), width, initial_indent=" " * 4, subsequent_indent=" " * 6)
     return "\n".join([gpu.name, "", *parts])
-
-
-def gpu_document(provenance: dict[str, Provenance]) -> str:
-    """The same as JSON: field -> value, unit, status, source, uncertainty, description."""
-    described = fields()
-    document = {
-        field: vars(entry) | {"description": described[field].description} for field, entry in provenance.items()
-    }
-    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
 def gpu_toml(gpu: GPU, provenance: Mapping[str, Provenance]) -> str:
@@ -158,23 +223,34 @@ def _toml_values(provenance: Mapping[str, Provenance]) -> list[str]:
     return lines
 
 
-def workloads_text(workloads: dict[str, Workload]) -> str:
-    """One line a workload: what ``memsim workloads`` prints."""
+def workloads_output(workloads: dict[str, Workload]) -> CommandOutput:
+    """One line per workload: what ``memsim workloads`` prints."""
     rows = [[name, one.about.split("\n")[0]] for name, one in workloads.items()]
-    return aligned(["name", "kernel"], rows, [False, False])
+    table = PrintedTable(["name", "kernel"], rows, [False, False])
+    return CommandOutput(lambda: [table], lambda: ({"name": name, "kernel": about} for name, about in rows))
 
 
-def workload_text(workload: Workload) -> str:
+def workload_output(workload: Workload) -> CommandOutput:
     """A workload's description, its parameters with types and defaults, and its choices."""
+    return CommandOutput(
+        lambda: _workload(workload),
+        lambda: (
+            {"parameter": name, "default": default, "type": kind, "choices": workload.choices.get(name)}
+            for name, default, kind in workload.described()
+        ),
+    )
+
+
+def _workload(workload: Workload) -> list[Block]:
     rows = [
         [name, str(default), kind, ", ".join(map(str, workload.choices.get(name, ())))]
         for name, default, kind in workload.described()
     ]
     headers = ["parameter", "default", "is", "memsim explore tries"]
-    table = aligned(headers, rows, [False] * 4)
+    table = PrintedTable(headers, rows, [False] * 4)
     named = PurePath(workload.shown).stem if PurePath(workload.shown).parts[:1] == ("traces",) else workload.shown
     try_it = f"memsim trace {named} " + " ".join(f"-p {name}={default}" for name, default, *_ in rows[:2])
-    return f"{inspect.getdoc(workload.builder) or workload.name}\n\n{table}\n\n{try_it.strip()}"
+    return [inspect.getdoc(workload.builder) or workload.name, table, try_it.strip()]
 
 
 def _cache(size: int, line: int, ways: int) -> str:

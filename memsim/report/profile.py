@@ -1,21 +1,57 @@
-"""A program's profile as text: its kernels by time, what bounds each, and how far it is from the best possible time."""
+"""A program's profile: its kernels by time, what bounds each, and how far it is from the best possible time."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
-from memsim.analysis.table import aligned
+from memsim.analysis.table import shortened
 from memsim.analysis.tables import number
+from memsim.report.output import Block, CommandOutput, PrintedTable
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "top finding")
+_NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False)
 
 
-def profile_text(result: ProgramResult) -> str:
-    """The table of kernels, the time of all launches with its interval, and what it rests on."""
+def profile_output(result: ProgramResult, *notes: str) -> CommandOutput:
+    """The table of kernels, the time of all launches with its interval, and what it rests on.
+
+    Args:
+        result: of the program.
+        notes: sentences below.
+    """
+    return CommandOutput(lambda: [*_blocks(result), *notes], lambda: _records(result), lambda: _document(result))
+
+
+def _findings(result: ProgramResult) -> dict[str, dict[str, Any]]:
+    return {one["kernel"]: one for one in result.about["findings"]}
+
+
+def _records(result: ProgramResult) -> list[dict[str, Any]]:
+    """A record per kernel: times in ms, and its first finding."""
+    findings, records = _findings(result), []
+    for label, group in zip(result.labels(), result.groups, strict=True):
+        bound, busy = group.bound_by
+        found = findings.get(label, {})
+        records.append({
+            "kernel": label, "launches": group.launches, "time_ms": group.time.mean, "bound_by": bound, "busy": busy,
+            "best_possible_ms": group.best_possible, "cause": found.get("cause"), "place": found.get("place"),
+            "gain": found.get("gain"), "bound": found.get("bound"),
+        })  # fmt: skip
+    return records
+
+
+def _document(result: ProgramResult) -> dict[str, Any]:
     total = result.time
-    findings: dict[str, dict[str, Any]] = {one["kernel"]: one for one in result.about["findings"]}
+    return {
+        "program": result.about["program"], "gpu": result.gpu, "trials": len(total.values),
+        "time_ms": {"mean": total.mean, "interval": total.interval()}, "kernels": _records(result),
+    }  # fmt: skip
+
+
+def _blocks(result: ProgramResult) -> list[Block]:
+    total, findings = result.time, _findings(result)
     rows = [
         _row(label, group, total.mean, findings.get(label))
         for label, group in zip(result.labels(), result.groups, strict=True)
@@ -23,19 +59,19 @@ def profile_text(result: ProgramResult) -> str:
     interval = total.interval()
     within = "" if interval is None else f" ± {number(interval.width / 2, 4)}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
-    lines = [
-        f"{result.about['program']} on {result.gpu}: {launches:,} launches take {number(total.mean, 4)}{within} ms",
-        aligned(_HEADERS, rows, _RIGHT),
+    take = "launch takes" if launches == 1 else "launches take"
+    return [
+        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms",
+        PrintedTable(_HEADERS, rows, _RIGHT),
         f"{trials} trials; each replays the first launch of each kernel and shape, and one drawn from the others.\n"
         "best ms: the same work with no wasted sector, no conflict and no waiting (speed of light).",
     ]
-    return "\n\n".join(lines)
 
 
 def _row(label: str, group: LaunchGroup, total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
     time, best, (bound, busy) = group.time.mean, group.best_possible, group.bound_by
     return (
-        label,
+        shortened(label, _NAME),
         f"{group.launches:,}",
         number(time, 4),
         number(100 * time / total, 1),

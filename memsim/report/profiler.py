@@ -1,27 +1,33 @@
-"""The profiler's figures of a result, as text and as JSON values: alone, and beside a measured launch."""
+"""The profiler's figures of a result: alone, and compared with a measured launch."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from typing import Any
 
 from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import Beside, MetricLine
-from memsim.report.document import mean_and_interval, without_nan
+from memsim.measured import MetricLine, ReportComparison
+from memsim.report.document import mean_and_interval, profiler_document
+from memsim.report.output import CommandOutput, PrintedTable
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
 
 
-def listing(result: RunResult, names_only: bool = False) -> str:
+def listing(result: RunResult, names_only: bool = False) -> CommandOutput:
     """``memsim show --ncu``: a line a figure, name, value and unit; or the names alone, for ``ncu --metrics``."""
+    found = metrics(result)
     if names_only:
-        return "\n".join(metrics(result))
-    rows = [[one.name, _value(one, one.values.mean), one.unit] for one in metrics(result).values()]
-    text = aligned(["metric", "simulated", "unit"], rows, [False, True, False])
-    return "\n".join([text, *(f"note: {note}" for note in _scaled(result))])
+        return CommandOutput(lambda: ["\n".join(found)], lambda: ({"metric": name} for name in found), lambda: [*found])
+    rows = [[one.name, _value(one, one.values.mean), one.unit] for one in found.values()]
+    note = "\n".join(f"note: {note}" for note in _scaled(result))
+    table = PrintedTable(["metric", "simulated", "unit"], rows, [False, True, False], note=note)
+    return CommandOutput(
+        lambda: [table],
+        lambda: ({"metric": one.name, "simulated": one.values.mean, "unit": one.unit} for one in found.values()),
+        lambda: {"metrics": profiler_document(result)},
+    )
 
 
 def _scaled(result: RunResult) -> list[str]:
@@ -33,7 +39,7 @@ def _value(metric: Metric, value: float) -> str:
     return number(value, 2 if metric.unit == "%" else 0)
 
 
-def levels(result: RunResult) -> str:
+def levels(result: RunResult) -> PrintedTable:
     """The table that stands for the counters under ``--convention profiler``: requests, sectors and hits a level."""
     found = metrics(result)
     rows = [
@@ -50,9 +56,8 @@ def levels(result: RunResult) -> str:
         ),
     ]
     headers = ["level", "requests", "sectors", "hits", "misses", "hit %"]
-    table = aligned(headers, rows, [False] + [True] * 5)
-    lines = ["global memory as the profiler counts it (mean of a trial); memsim show --ncu has its names", table]
-    return "\n".join([*lines, *_scaled(result)])
+    title = "global memory as the profiler counts it (mean of a trial); memsim show --ncu has its names"
+    return PrintedTable(headers, rows, [False] + [True] * 5, title, "\n".join(_scaled(result)))
 
 
 def _level(found: Mapping[str, Metric], title: str, sectors: str, requests: str = "") -> list[str]:
@@ -66,8 +71,20 @@ def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
     return number(found[name].values.mean, decimals) if name in found else ABSENT
 
 
-def beside_text(label: str, report: str, result: RunResult, found: Beside) -> str:
+def comparison_output(label: str, report: str, result: RunResult, found: ReportComparison) -> CommandOutput:
     """``memsim compare --ncu``: both, with the differences."""
+    return CommandOutput(
+        lambda: _compared(label, report, result, found),
+        lambda: (
+            {"metric": line.metric.name, "simulated": line.metric.values.mean, "measured": line.measured,
+             "unit": line.metric.unit, "difference": line.difference}
+            for line in found.lines
+        ),
+        lambda: _document(label, report, found),
+    )  # fmt: skip
+
+
+def _compared(label: str, report: str, result: RunResult, found: ReportComparison) -> list[str | PrintedTable]:
     rows = [
         [line.metric.name, *(_value(line.metric, value) for value in (line.metric.values.mean, line.measured)),
          line.metric.unit, _difference(line)]
@@ -80,7 +97,7 @@ def beside_text(label: str, report: str, result: RunResult, found: Beside) -> st
         f"measured  {report}: {found.launch.kernel}",
     ]
     notes = [f"note: {note}" for note in (*found.cautions, *_scaled(result))]
-    return "\n".join([*head, "", aligned(headers, rows, [False, True, True, False, True]), *notes])
+    return ["\n".join(head), PrintedTable(headers, rows, [False, True, True, False, True], note="\n".join(notes))]
 
 
 def _difference(line: MetricLine) -> str:
@@ -89,8 +106,8 @@ def _difference(line: MetricLine) -> str:
     return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
 
 
-def beside_document(label: str, report: str, result: RunResult, found: Beside) -> str:
-    """The same as JSON; docs/how_to/profiler.md lists the fields."""
+def _document(label: str, report: str, found: ReportComparison) -> dict[str, Any]:
+    """The JSON object; docs/how_to/profiler.md lists the fields."""
     lines = {
         line.metric.name: {
             "unit": line.metric.unit, "simulated": mean_and_interval(line.metric.values),
@@ -98,8 +115,7 @@ def beside_document(label: str, report: str, result: RunResult, found: Beside) -
         }
         for line in found.lines
     }  # fmt: skip
-    document = {
+    return {
         "simulated": label, "measured": report, "kernel": found.launch.kernel, "grid": found.launch.grid,
         "block": found.launch.block, "cautions": found.cautions, "metrics": lines,
     }  # fmt: skip
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)

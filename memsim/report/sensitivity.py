@@ -1,8 +1,7 @@
-"""What makes a spread, and what is uncertain in the model, as text, JSON and figures: ``memsim sensitivity``."""
+"""What makes a spread, and what is uncertain in the model, as ``memsim sensitivity`` prints it, and figures."""
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,9 +11,9 @@ import numpy as np
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
 from memsim.report.document import without_nan
+from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.studies.sobol import Index, Indices
 from memsim.studies.sources import BySource
 from memsim.studies.uncertain import Effect, Factor, ModelError
@@ -31,26 +30,54 @@ _WIDTH = 100
 Split = Mapping[str, Indices]
 
 
-def sources_text(found: BySource) -> str:
-    """The tables of ``memsim sensitivity TRACE``."""
+def sources_output(found: BySource) -> CommandOutput:
+    """``memsim sensitivity TRACE``."""
+
+    def values() -> dict[str, Any]:
+        head = {"kernel": found.kernel, "gpu": found.gpu, "trace": found.digest, "replays": found.trials}
+        return head | {"sources": list(found.sources), "outputs": _outputs(found.outputs)}
+
+    return CommandOutput(lambda: _sources(found), lambda: _indices(found.outputs), values)
+
+
+def study_output(cases: Mapping[str, Split]) -> CommandOutput:
+    """``memsim sensitivity STUDY``: every case."""
+    return CommandOutput(
+        lambda: (block for number, case in enumerate(cases) for block in _study(case, cases[case], number)),
+        lambda: ({"case": case} | row for case, found in cases.items() for row in _indices(found)),
+        lambda: {"cases": {name: _outputs(found) for name, found in cases.items()}},
+    )
+
+
+def _indices(found: Split) -> Iterator[dict[str, Any]]:
+    """A record per output and input."""
+    for output, of in found.items():
+        for one in of.inputs:
+            yield {
+                "output": output, "input": one.name, "first": one.first, "first_low": one.first_interval[0],
+                "first_high": one.first_interval[1], "total": one.total, "total_low": one.total_interval[0],
+                "total_high": one.total_interval[1],
+            }  # fmt: skip
+
+
+def _sources(found: BySource) -> list[Block]:
     head = [
         f"{found.kernel} on {found.gpu}: which source of randomness makes the spread of one run "
         f"({found.trials} replays; trace {found.digest[:12]})",
         "alone: part of the variance that goes if the source is fixed; with others: that stays if only it is drawn",
     ]
-    return "\n\n".join(["\n".join(head), *_split(found.outputs)])
+    return ["\n".join(head), *_split(found.outputs)]
 
 
-def study_text(title: str, found: Split) -> str:
-    """The tables of ``memsim sensitivity STUDY``."""
+def _study(title: str, found: Split, number: int) -> list[Block]:
     head = [
         f"{title}: Sobol indices of the fields (95 % intervals by bootstrap)",
         "alone: part of the variance that goes if the field is known; with others: that stays if only it is unknown",
     ]
-    return "\n\n".join(["\n".join(head), *_split(found)])
+    return ["\n" * (number > 0) + "\n".join(head), *_split(found)]
 
 
-def _split(found: Split) -> Iterator[str]:
+def _split(found: Split) -> Iterator[Block]:
     for name, of in found.items():
         if name == "time_ms" and "cycles" in found:
             continue  # the same, in other units
@@ -65,7 +92,7 @@ def _split(found: Split) -> Iterator[str]:
             for one in of.ranked
         ]  # fmt: skip
         headers = ["", "alone %", "", "with others %", "", "sd if only it is drawn"]
-        yield f"{title}\n{aligned(headers, rows, [False, True, False, True, False, True])}"
+        yield PrintedTable(headers, rows, [False, True, False, True, False, True], title)
 
 
 def _scale(output: str) -> float:
@@ -76,21 +103,35 @@ def _with_interval(index: float, its: Interval) -> list[str]:
     return [f"{100 * index:.0f}", f"{100 * its.low:.0f} … {100 * its.high:.0f}"]
 
 
-def uncertain_text(found: ModelError) -> str:
-    """The tables of ``memsim sensitivity --uncertain``."""
+def uncertain_output(found: ModelError) -> CommandOutput:
+    """``memsim sensitivity --uncertain``."""
+    return CommandOutput(
+        lambda: _uncertain(found),
+        lambda: (
+            {"factor": one.factor.name, "status": one.factor.status, "value": one.factor.value, "low": one.factor.low,
+             "high": one.factor.high, "cycles_at_low": one.low["cycles"], "cycles_at_high": one.high["cycles"],
+             "share": one.share}
+            for one in found.effects
+        ),
+        lambda: uncertain_document(found),
+    )  # fmt: skip
+
+
+def _uncertain(found: ModelError) -> list[Block]:
     head = (
         f"{found.kernel} on {found.gpu}: {len(found.factors)} numbers of the preset are fitted or assumed; varied by "
         f"{100 * found.uncertainty:.0f} % where nothing else is stated"
     )
-    return "\n\n".join([head, error_text(found), *_effects(found), *_left(found)])
+    return [head, error_table(found), *_effects(found), *_left(found)]
 
 
-def error_text(found: ModelError, own: Mapping[str, Sample] | None = None) -> str:
-    """The model's error bar beside the sampling one.
+def error_table(found: ModelError, own: Mapping[str, Sample] | None = None, note: str = "") -> PrintedTable:
+    """The model's error bar next to the sampling one.
 
     Args:
         found: what was varied.
         own: the outputs of a longer run of the same; the model's bar is put around them.
+        note: lines below.
     """
     rows = []
     for name in ("time_ms", *_RATIOS, "tm"):
@@ -110,25 +151,25 @@ def error_text(found: ModelError, own: Mapping[str, Sample] | None = None) -> st
             ]
         )
     headers = ["two error bars", "preset", "sampling (95 %)", f"uncertain numbers (95 % of {_points(found)} points)"]
-    return aligned(headers, rows, [False, True, True, True])
+    return PrintedTable(headers, rows, [False, True, True, True], note=note)
 
 
-def beside(result: RunResult, found: ModelError) -> str:
-    """The error bars beside each other, that of sampling from a run's own trials (``memsim run --uncertain``)."""
+def two_error_bars(result: RunResult, found: ModelError) -> PrintedTable:
+    """Both error bars, that of sampling from a run's own trials (``memsim run --uncertain``)."""
     own = {"time_ms": result.kernel_time, "tm": result.memory_latency, **result.ratios}
     share, numbers = 100 * found.uncertainty, len(found.factors)
     note = (
         f"{numbers} fitted or assumed numbers of the preset, varied by {share:.0f} % where nothing else is stated;\n"
-        "memsim sensitivity --uncertain tells which of them matter"
+        "memsim sensitivity --uncertain reports which of them matter"
     )
-    return f"{error_text(found, own)}\n{note}"
+    return error_table(found, own, note)
 
 
 def _points(found: ModelError) -> int:
     return len(next(iter(found.points.values())))
 
 
-def _effects(found: ModelError) -> Iterator[str]:
+def _effects(found: ModelError) -> Iterator[Block]:
     if not found.effects:
         return
     rows = []
@@ -138,9 +179,9 @@ def _effects(found: ModelError) -> Iterator[str]:
         rows.append([one.factor.name, f"{one.factor.value:g}", values, low, high, f"{100 * one.share:.0f}"])
     shown = [row for row in rows if row[3:5] != ["+0.0", "+0.0"]]
     headers = ["each alone", "preset", "varied", "time %", "time %", "variance %"]
-    table = aligned(headers, shown, [False] + [True] * 5)
     still = len(rows) - len(shown)
-    yield table + (f"\n{still} more change the time by less than 0.05 %" if still else "")
+    note = f"{still} more change the time by less than 0.05 %" if still else ""
+    yield PrintedTable(headers, shown, [False] + [True] * 5, note=note)
     yield advice(found)
 
 
@@ -177,18 +218,8 @@ def _left(found: ModelError) -> Iterator[str]:
         yield "\n".join(textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines)
 
 
-def sources_json(found: BySource) -> str:
-    """JSON; docs/how_to/sensitivity.md lists the fields."""
-    head = {"kernel": found.kernel, "gpu": found.gpu, "trace": found.digest, "replays": found.trials}
-    return _dumps(head | {"sources": list(found.sources), "outputs": _outputs(found.outputs)})
-
-
-def study_json(cases: Mapping[str, Split]) -> str:
-    """JSON; docs/how_to/sensitivity.md lists the fields."""
-    return _dumps({"cases": {name: _outputs(found) for name, found in cases.items()}})
-
-
 def _outputs(found: Split) -> dict[str, Any]:
+    """Of the JSON object; docs/how_to/sensitivity.md lists the fields."""
     return {
         name: {"mean": of.mean, "sd": of.sd, "points": of.points, "inputs": [_index(one) for one in of.inputs]}
         for name, of in found.items()
@@ -223,21 +254,12 @@ def uncertain_document(found: ModelError) -> dict[str, Any]:
     )
 
 
-def uncertain_json(found: ModelError) -> str:
-    """The same as text."""
-    return _dumps(uncertain_document(found))
-
-
 def _factor(one: Factor) -> dict[str, Any]:
     return vars(one) | {"fields": dict(one.fields), "value": one.value}
 
 
 def _effect(one: Effect) -> dict[str, Any]:
     return {"factor": one.factor.name, "low": dict(one.low), "high": dict(one.high), "share": one.share}
-
-
-def _dumps(document: dict[str, Any]) -> str:
-    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def draw_split(title: str, found: Split, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""A study as text: its points before it runs, its outputs after."""
+"""A study: its points before it runs, its outputs after."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from memsim.analysis.table import Table, TableColumn, aligned
+from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, time_unit, with_interval
+from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+from memsim.report.study_document import document
 from memsim.studies import DesignStudy, StudyTrials
 from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast
 from memsim.studies.outputs import OUTPUTS, RATIOS
 
-_MINUTES = 120  # seconds from which on a time is told in minutes
+_MINUTES = 120  # seconds from which on a time is printed in minutes
 SHOWN = 40  # points in the text; the CSV has all
 _HEADERS = {
     "l1_read": "L1 read %",
@@ -26,17 +28,22 @@ _HEADERS = {
 }
 
 
-def points(study: DesignStudy) -> str:
-    """The points of a design."""
+def points_output(study: DesignStudy, *notes: str) -> CommandOutput:
+    """The points of a design; sentences below it."""
+    rows = ({"point": number} | point for number, point in enumerate(study.points))
+    return CommandOutput(lambda: [_points(study), *notes], lambda: rows)
+
+
+def _points(study: DesignStudy) -> PrintedTable:
     shown = study.points[:SHOWN]
     names = list(study.points[0])
     rows = [[str(number), *(value(point[name], name) for name in names)] for number, point in enumerate(shown)]
-    lines = [aligned(["point", *names], rows, [True] * (len(names) + 1))]
+    lines = []
     if len(study.points) > SHOWN:
         lines.append(f"and {len(study.points) - SHOWN:,} more points")
     if study.left_out:
         lines.append(f"require excludes {study.left_out:,} points")
-    return "\n".join(lines)
+    return PrintedTable(["point", *names], rows, [True] * (len(names) + 1), note="\n".join(lines))
 
 
 def forecast(one: Forecast, jobs: int) -> str:
@@ -50,13 +57,20 @@ def forecast(one: Forecast, jobs: int) -> str:
     )
 
 
-def text(study: StudyTrials) -> str:
+def output(study: StudyTrials) -> CommandOutput:
     """Everything ``memsim show`` prints of a study."""
-    parts = [heading(study), *conclusions(study)]
-    for case, named in enumerate(study.cases):
-        parts.append(f"{named}\n{_table(study, case)}")
-    parts.append("\n".join(notes(study)))
-    return "\n\n".join(part for part in parts if part)
+    return CommandOutput(lambda: _blocks(study), table(study).records, lambda: document(study))
+
+
+def text(study: StudyTrials) -> str:
+    """The same as text."""
+    return joined(_blocks(study))
+
+
+def _blocks(study: StudyTrials) -> list[Block]:
+    tables = [_table(study, case) for case in range(len(study.cases))]
+    blocks: list[Block] = [heading(study), *conclusions(study), *tables, "\n".join(notes(study))]
+    return [block for block in blocks if block]
 
 
 def table(study: StudyTrials) -> Table[tuple[int, int]]:
@@ -140,11 +154,11 @@ def heading(study: StudyTrials) -> str:
     return "\n".join(lines)
 
 
-def _table(study: StudyTrials, case: int) -> str:
+def _table(study: StudyTrials, case: int) -> PrintedTable:
     headers, rows = point_rows(study, case, SHOWN)
     more = len(study.points) - SHOWN
-    lines = [aligned(headers, rows, [True] * len(headers))]
-    return "\n".join([*lines, f"and {more:,} more points; --csv prints all"] if more > 0 else lines)
+    note = f"and {more:,} more points; --csv prints all" if more > 0 else ""
+    return PrintedTable(headers, rows, [True] * len(headers), str(study.cases[case]), note)
 
 
 def point_rows(study: StudyTrials, case: int, limit: int | None = None) -> tuple[list[str], list[list[str]]]:

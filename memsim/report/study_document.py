@@ -1,8 +1,7 @@
-"""A study as JSON: the contract of ``memsim show STUDY --json``, described in docs/reference/json.md."""
+"""A study as JSON values: the contract of ``memsim show STUDY --json``, described in docs/reference/json.md."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from memsim.report.document import without_nan
@@ -26,11 +25,6 @@ def document(study: StudyTrials) -> dict[str, Any]:
             "seconds": about.get("seconds", {}),
         }
     )
-
-
-def dumps(study: StudyTrials) -> str:
-    """The same as indented text."""
-    return json.dumps(document(study), indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _point(study: StudyTrials, point: int, case: int) -> dict[str, Any]:

@@ -1,17 +1,24 @@
-"""The tables of a result as text."""
+"""The sentences and tables of a result."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
+from memsim.analysis.model_error import LEVEL, family_of, model_error
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
-from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
+from memsim.gpu.components import COMPONENTS
+from memsim.report.document import document
+from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+
+if TYPE_CHECKING:
+    from memsim.studies.uncertain import ModelError
+    from memsim.why import Bottleneck
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -25,29 +32,64 @@ _GROUP_TITLE = {
 }
 
 
-def tables(result: RunResult, *, method: str = Method.t, by: str = Grouping.load) -> str:
-    """Everything ``memsim show`` prints.
+def output(
+    result: RunResult,
+    *,
+    method: str = Method.t,
+    by: str = Grouping.load,
+    causes: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
+    error: ModelError | None = None,
+    notes: Sequence[str] = (),
+) -> CommandOutput:
+    """Everything ``memsim show`` prints of a result; as rows, the loads.
 
     Args:
         result: what to show.
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
+        causes: find what makes the kernel slow; called for the values alone.
+        error: the model's own error bar.
+        notes: sentences below.
     """
-    parts = [heading(result), ratio_table(result, method), _counted(result), time_lines(result)]
-    parts += [
-        f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
+    bars, more = _uncertain(result, error) if error is not None else ([], {})
+    return CommandOutput(
+        lambda: [*_blocks(result, method, by), *bars, *notes],
+        lambda: result.loads_by(by).records(),
+        lambda: document(result, causes()) | more,
+    )
+
+
+def _uncertain(result: RunResult, error: ModelError) -> tuple[list[Block], dict[str, Any]]:
+    """The model's own error bar, and its part of the JSON object."""
+    from memsim.report.sensitivity import two_error_bars, uncertain_document  # which takes half a second to import
+
+    return [two_error_bars(result, error)], {"uncertain": uncertain_document(error)}
+
+
+def tables(result: RunResult, *, method: str = Method.t, by: str = Grouping.load) -> str:
+    """The same as text."""
+    return joined(_blocks(result, method, by))
+
+
+def _blocks(result: RunResult, method: str, by: str) -> list[Block]:
+    title = f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})"
+    return [
+        heading(result),
+        ratio_table(result, method),
+        _counted(result),
+        time_lines(result),
+        PrintedTable.of(result.loads_by(by), title, _legend(result)),
         *_stores(result),
         *(f"note: {note}" for note in notes(result)),
     ]
-    return "\n\n".join(parts)
 
 
-def _stores(result: RunResult) -> list[str]:
+def _stores(result: RunResult) -> list[Block]:
     """What no warp waits for, if there is any."""
     if not len(result.stores):
         return []
     title = "static stores and reductions (32-byte sectors: per trial, per warp instruction, moved by DRAM)"
-    return [f"{title}\n{result.stores}"]
+    return [PrintedTable.of(result.stores, title)]
 
 
 def heading(result: RunResult) -> str:
@@ -119,11 +161,11 @@ def _caution(result: RunResult) -> list[str]:
     ]
 
 
-def ratio_table(result: RunResult, method: str = Method.t) -> str:
+def ratio_table(result: RunResult, method: str = Method.t) -> PrintedTable:
     """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
     headers, rows = ratio_rows(result, method)
-    table = aligned(headers, rows, [False, True, True, True, True])
-    return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
+    note = f"convention {result.convention}: {_MEANING[result.convention]}"
+    return PrintedTable(headers, rows, [False, True, True, True, True], note=note)
 
 
 def ratio_rows(result: RunResult, method: str = Method.t) -> tuple[list[str], list[list[str]]]:
@@ -135,7 +177,7 @@ def ratio_rows(result: RunResult, method: str = Method.t) -> tuple[list[str], li
     return ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"], rows
 
 
-def _counted(result: RunResult) -> str:
+def _counted(result: RunResult) -> PrintedTable:
     """The table of counters that the convention asks for."""
     if result.convention is not Convention.profiler:
         return counter_table(result)
@@ -144,11 +186,17 @@ def _counted(result: RunResult) -> str:
     return levels(result)
 
 
-def counter_table(result: RunResult) -> str:
+def counter_table(result: RunResult) -> PrintedTable:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
     headers, rows = counter_rows(result)
-    table = aligned(headers, rows, [False, False] + [True] * (len(headers) - 2))
-    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+    right = [False, False] + [True] * (len(headers) - 2)
+    return PrintedTable(
+        headers,
+        rows,
+        right,
+        "counts of a trial (mean)",
+        "\n".join([*_translation_lines(result), *_component_lines(result)]),
+    )
 
 
 def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
@@ -175,6 +223,16 @@ def _translation_lines(result: RunResult) -> list[str]:
     ]
 
 
+def _component_lines(result: RunResult) -> Iterator[str]:
+    """The figures of merit of the components that the GPU has."""
+    for one in COMPONENTS:
+        if one.section in result.components:
+            found, kind = result.components[one.section], result.trials.about["gpu"][one.section][one.chooser]
+            ratios = ", ".join(f"{ratio.name} {number(100 * found[ratio.name], 1)} %" for ratio in one.ratios)
+            counts = ", ".join(f"{counter.name} {number(found[counter.name])}" for counter in one.counters)
+            yield f"{one.section} ({kind}): {ratios}\n{one.section} counts: {counts}"
+
+
 def time_lines(result: RunResult) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
     memory = with_interval(result.memory_latency)
@@ -182,6 +240,7 @@ def time_lines(result: RunResult) -> str:
     lines = [
         f"predicted kernel time {'at least ' if result.is_least_time else ''}"
         f"{milliseconds(result.kernel_time)}{_one_launch(result)}",
+        _prediction(result),
         _sampling(result),
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
@@ -189,6 +248,17 @@ def time_lines(result: RunResult) -> str:
         f"main memory Tm {memory} cycles ({in_ns} ns)",
     ]
     return "\n".join(filter(None, lines))
+
+
+def _prediction(result: RunResult) -> str:
+    """The prediction interval, and what it rests on; nothing where the time is a lower bound."""
+    its = result.prediction_interval
+    if its is None:
+        return ""
+    family = family_of(result.trials.about["gpu"]["compute_capability"])
+    programs = model_error(family).programs
+    rests_on = f"{programs} programs on {family}.x" if programs else "programs on other GPUs"
+    return f"prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}, from errors of {rests_on}"
 
 
 def _instructions(result: RunResult) -> str:

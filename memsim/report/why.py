@@ -1,13 +1,16 @@
-"""Findings as text: what to look at first, the evidence, the estimated speed-up, and what to try."""
+"""Findings: what to look at first, the evidence, the estimated speed-up, and what to try."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memsim.analysis.result import RunResult
+from memsim.report.document import document, findings_document
+from memsim.report.output import CommandOutput, joined
 from memsim.support.terminal import prose_columns
-from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
+from memsim.why import LEAST_EXCESS, Bottleneck, Finding, find_bottlenecks
 from memsim.why.parts import BOUND, busiest, busy
 
 _SHOWN = 6
@@ -22,29 +25,47 @@ _SHARE = (
 )
 
 
-def why_text(result: RunResult, found: Sequence[Explanation] | None = None) -> str:
-    """What ``memsim show --why`` prints.
+def why_output(result: RunResult, found: Sequence[Bottleneck] | None = None) -> CommandOutput:
+    """What ``memsim show --why`` prints; as rows, its findings; as values, the object of ``memsim show --json``.
 
     Args:
         result: the result.
         found: its causes, the largest saving first; None: nothing is replayed.
     """
-    causes = list(explanations(result) if found is None else found)
+    return CommandOutput(
+        lambda: _findings(result, found), lambda: _rows(result, found), lambda: document(result, found)
+    )
+
+
+def why_text(result: RunResult, found: Sequence[Bottleneck] | None = None) -> str:
+    """The same as text."""
+    return joined(_findings(result, found))
+
+
+def _rows(result: RunResult, found: Sequence[Bottleneck] | None) -> Iterator[dict[str, Any]]:
+    for one in findings_document(result, found) or ():
+        gain = one.pop("gain") or {"mean": None, "interval": None}
+        low, high = gain["interval"] or (None, None)
+        yield one | {"gain": gain["mean"], "gain_low": low, "gain_high": high}
+
+
+def _findings(result: RunResult, found: Sequence[Bottleneck] | None) -> list[str]:
+    causes = list(find_bottlenecks(result) if found is None else found)
     reported = [one for one in causes if is_reported(one)]
     parts = [_head(result, reported, bool(causes)), *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1))]
     if rest := reported[_SHOWN:]:
         parts.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
-    if void := [f"{one.cause} (time {_change(one.at_stake)})" for one in causes if one not in reported]:
+    if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in causes if one not in reported]:
         parts.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
-    return "\n\n".join(parts)
+    return parts
 
 
-def is_reported(one: Explanation) -> bool:
+def is_reported(one: Bottleneck) -> bool:
     """Whether a cause is worth a reader's time: a replay without it was faster, or none was made."""
-    return one.gain is None or one.at_stake >= _LEAST_GAIN
+    return one.gain is None or one.expected_saving >= _LEAST_GAIN
 
 
-def _head(result: RunResult, reported: Sequence[Explanation], found: bool) -> str:
+def _head(result: RunResult, reported: Sequence[Bottleneck], found: bool) -> str:
     name = f"{result.trials.about['trace']['kernel']} on {result.gpu}"
     if reported:
         replayed = any(one.gain for one in reported)
@@ -65,13 +86,13 @@ def _busy(result: RunResult) -> str:
     return f"{verdict}; busy share of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
 
 
-def gain_text(one: Explanation) -> str:
+def gain_text(one: Bottleneck) -> str:
     """The estimated speed-up and the time that it saves.
 
     >>> import numpy as np
     >>> from memsim.analysis.statistics import Sample
     >>> from memsim.why import Cause, Gain
-    >>> gain_text(Explanation(Cause.scattered, (), 0.9, 0.6, Gain("", Sample(np.array([0.5, 0.5])), 0.6)))
+    >>> gain_text(Bottleneck(Cause.scattered, (), 0.9, 0.6, Gain("", Sample(np.array([0.5, 0.5])), 0.6)))
     'estimated speed-up 2x (time -50.0 %, 95 % interval -50.0 … -50.0), upper bound -60.0 %'
     """
     bound = f"upper bound {_change(one.bound)}"
@@ -87,10 +108,10 @@ def _change(saved: float) -> str:
     return f"{-100 * saved:+.1f} %"
 
 
-def _entry(number: int, one: Explanation) -> str:
+def _entry(number: int, one: Bottleneck) -> str:
     lines = [_wrapped(f"{number}. {one.cause}: {gain_text(one)}", "", "   ")]
     if one.gain is not None:
-        lines.append(_wrapped(f"replayed with {one.gain.repair}", "   ", "      "))
+        lines.append(_wrapped(f"replayed with {one.gain.transform}", "   ", "      "))
     for evidence in dict.fromkeys(finding.evidence for finding in one.findings):
         lines += [_place(finding) for finding in one.findings if finding.evidence == evidence]
         lines.append(_wrapped(evidence, "      ", "      "))

@@ -37,7 +37,7 @@ def record(
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: the workload's default, or what
             section 3.1 of Baghsorkhi 2012 asks for.
         out: the trace file.
-        progress: told the blocks done and all, after every batch.
+        progress: called with the blocks done and all, after every batch.
 
     Raises:
         InputError: unknown workload or parameter, a kernel that fails or never ends, blocks outside the grid, a file

@@ -13,8 +13,8 @@ from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
 # Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
-# instructions are beside the longest chain of dependent ones; instructions that make no chain longer yet.
-SEQUENCE, GAP, START, BESIDE, SPARE = range(FIRST)
+# instructions are off the critical path (the longest chain of dependent ones); those that do not lengthen it yet.
+SEQUENCE, GAP, START, OFF_CRITICAL_PATH, SPARE = range(FIRST)
 STATE = FIRST + WAIT_STATE
 
 # One line of the log: an instruction of one warp, in the order of execution.
@@ -69,7 +69,7 @@ def charge(state, warp, count, chains):
     state[warp, GAP] += count
     if chains > 1:
         spare = min(state[warp, SPARE], chains - 1) + count
-        state[warp, BESIDE] += count - spare // chains
+        state[warp, OFF_CRITICAL_PATH] += count - spare // chains
         state[warp, SPARE] = spare % chains
 
 
@@ -90,13 +90,13 @@ def begin_row(row, state, warp, since, data, issued, chains, active):
     row["flags"] = flags
     charge(state, warp, issued, chains)
     row["gap"] = state[warp, GAP]
-    row["beside"] = state[warp, BESIDE]
+    row["off_path"] = state[warp, OFF_CRITICAL_PATH]
     row["mask"] = active
     row["mix"] = 0
     row["phase"] = 0
     take_waits(row, state, warp)
     state[warp, GAP] = 0
-    state[warp, BESIDE] = 0
+    state[warp, OFF_CRITICAL_PATH] = 0
 
 
 @loop
@@ -126,7 +126,7 @@ def log_compute(rows, cursor, bits, warps, count, chain):
         row["warp"] = warps[r]
         row["flags"] = 0
         row["gap"] = count
-        row["beside"] = count - chain
+        row["off_path"] = count - chain
         row["mask"] = np.int64(bits[r])
         row["op"] = NO_OP
         row["base"] = 0
@@ -169,7 +169,7 @@ def sort_rows(rows, target, columns):
     Args:
         target: where each warp's first row goes; counted up.
     """
-    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
+    op, flags, gap, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
     scoreboard_set, scoreboard_wait, stall, result = columns[12:]
     for i in range(len(rows)):
         row = rows[i]
@@ -181,7 +181,7 @@ def sort_rows(rows, target, columns):
         mask[to] = row["mask"]
         base[to] = row["base"]
         stride[to] = row["stride"]
-        beside[to] = row["beside"]
+        off_path[to] = row["off_path"]
         wait_long[to] = row["wait_long"]
         wait_short[to] = row["wait_short"]
         wait_copies[to] = row["wait_copies"]

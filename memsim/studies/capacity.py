@@ -28,13 +28,13 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import OpKind
 
 FACTORS = (0.5, 1.0, 2.0)  # of the present size, that are replayed
-SHARES = (0.5, 0.9)  # of the best hit ratio, whose capacities are told
+SHARES = (0.5, 0.9)  # of the best hit ratio, whose capacities are reported
 _STEPS = 4  # capacities a doubling, in tables
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replay with its sets, latencies and merges, beside the curve.
+    """A replay with its sets, latencies and merges, to compare with the curve.
 
     Attributes:
         bytes: capacity of the cache.
@@ -113,7 +113,7 @@ def capacity(
         gpu: the machine; its L1 is what shared memory leaves of it.
         trials: of each replay; 0 for the curves alone.
         seed, jobs: of the replays.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.

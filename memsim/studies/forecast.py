@@ -13,7 +13,7 @@ from memsim.studies.jobs import Rule
 from memsim.studies.kernels import recorded
 from memsim.studies.node import NodeTask, coalescing_key, layout_key, replay
 from memsim.studies.prepare import job_of
-from memsim.studies.study import DesignStudy
+from memsim.studies.study import StudyDesign
 from memsim.support.scratch import Scratch
 
 
@@ -47,7 +47,7 @@ class Forecast:
         return shared + (self.layouts * self.laying_out + replays) / cores
 
 
-def forecast(study: DesignStudy) -> Forecast:
+def forecast(study: StudyDesign) -> Forecast:
     """Make the first trace, and replay two trials of the first point.
 
     Raises:

@@ -12,7 +12,7 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.trial_cache import CachedTrials, key_of
 from memsim.montecarlo.trials import Trials
 from memsim.studies.node import NodeTask
-from memsim.studies.study import DesignStudy, StudyRun
+from memsim.studies.study import StudyDesign, StudyRun
 
 Enough = Callable[[Trials], bool]
 
@@ -23,8 +23,8 @@ class Rule:
 
     Attributes:
         least, most: trials.
-        new: makes what is told each next trial in order (Trials of one) and is True when they are enough; None: `most`
-            trials, whatever they are.
+        new: makes a callback that receives each next trial in order (Trials of one) and returns True when they are
+            enough; None: `most` trials, whatever they are.
     """
 
     least: int
@@ -32,7 +32,7 @@ class Rule:
     new: Callable[[], Enough] | None
 
     @classmethod
-    def of(cls, study: DesignStudy) -> Rule:
+    def of(cls, study: StudyDesign) -> Rule:
         asked = study.written
         if asked.until is None:
             return cls(asked.trials, asked.trials, None)

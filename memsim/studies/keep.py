@@ -1,4 +1,4 @@
-"""The finished trials of a study that is not whole yet: a journal beside its file, a task of it a job."""
+"""The finished trials of a study that is not whole yet: a journal next to its file, a task of it a job."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class KeptPoints:
     Attributes:
         journal: None where the study has no file.
         out: the study file.
-        saved: by job, the trials of a study file that is gone on with.
+        saved: by job, the trials of the study file that the run continues.
         whole: whether the study file is written, so that what was kept for it may go.
     """
 

@@ -32,6 +32,7 @@ from memsim.trace.transactions import Transactions
 _COALESCING = (
     "compute_capability", "sm.warp_size", "l1.line_bytes", "l1.sector_bytes", "l1.enabled", "l1.serves",
     "l1.tags_per_cycle", "l1.banks", "l1.bytes_per_cycle", "l1.texture_bytes",
+    "l1.merges_stores",
     "sm.constant_cycles", "sm.divergence",
 )  # fmt: skip
 _LAYOUT = (

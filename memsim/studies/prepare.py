@@ -19,7 +19,7 @@ from memsim.studies.executors import Team
 from memsim.studies.jobs import Rule, StudyJob
 from memsim.studies.kernels import TraceWanted, recorded
 from memsim.studies.node import NodeTask
-from memsim.studies.study import DesignStudy, StudyRun
+from memsim.studies.study import StudyDesign, StudyRun
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -27,13 +27,13 @@ log = logging.getLogger(__name__)
 
 
 def traces_of(
-    study: DesignStudy, folder: Path, jobs: int, tell: Callable[[int, int], None] | None = None
+    study: StudyDesign, folder: Path, jobs: int, tell: Callable[[int, int], None] | None = None
 ) -> dict[str, Trace]:
     """Every trace that the study needs, by its key; made in parallel where there are several.
 
     Args:
         folder: for the files.
-        tell: told the traces done, and all.
+        tell: called with the traces done, and all.
 
     Raises:
         InputError: a kernel that fails.
@@ -69,7 +69,7 @@ def _recorded(folder: Path, one: TraceWanted) -> Path:
     return trace.path
 
 
-def jobs_of(study: DesignStudy, traces: dict[str, Trace], team: Team) -> list[StudyJob]:
+def jobs_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[StudyJob]:
     """The jobs of a study, in the order of its points; points that agree in all that matters share one.
 
     Raises:
@@ -114,7 +114,7 @@ def job_of(
     return StudyJob(list(runs), NodeTask(trace.digest, execution, seed, warm), shared, texts, rule)
 
 
-def _on_gpu(study: DesignStudy, run: StudyRun, trace: Trace, folder: Path) -> Execution:
+def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:
     try:
         return Execution.of(trace, run.gpu, folder)
     except InputError as error:

@@ -15,6 +15,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
+from memsim.studies import store
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.support.errors import InputError
 
@@ -83,15 +84,12 @@ class StudyTrials:
         Raises:
             InputError: the file is damaged or no study.
         """
-        from memsim.studies import store  # which makes values of this class
-
-        found = store.load(path, convention)
-        return cls(found.points, found.cases, found.trials, found.about, found.convention)
+        found = store.load(path)
+        cases = [StudyCase(case["kernel"], case["gpu"]) for case in found.cases]
+        return cls(found.points, cases, found.trials, found.about, convention)
 
     def save(self, path: str | Path) -> None:
         """Write a study file, whole or not at all."""
-        from memsim.studies import store
-
         store.save(path, self)
 
     @property

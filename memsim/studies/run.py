@@ -20,7 +20,7 @@ from memsim.studies.keep import KeptPoints, keeping
 from memsim.studies.node import Answer, replay
 from memsim.studies.prepare import jobs_of, traces_of
 from memsim.studies.result import StudyTrials
-from memsim.studies.study import DesignStudy
+from memsim.studies.study import StudyDesign
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
@@ -62,7 +62,7 @@ Tell = Callable[[State], None]
 
 
 def run(
-    study: DesignStudy,
+    study: StudyDesign,
     out: str | Path | None = None,
     *,
     jobs: int = 1,
@@ -77,12 +77,12 @@ def run(
     first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is finished.
 
     Args:
-        out: the study file; while it is not whole, a journal beside it keeps every finished trial.
+        out: the study file; while it is not whole, a journal next to it keeps every finished trial.
         jobs: processes of this machine.
         executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
         resume: go on with the trials that an earlier run left in the journal.
         force: begin anew where `out` or finished trials are.
-        progress: told how far it is, whenever something is finished.
+        progress: called with how far it is, whenever something is finished.
 
     Raises:
         InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
@@ -105,7 +105,7 @@ def run(
             todo = jobs_of(study, traces, team)
             state.phase = "replaying"
             take_up(todo, kept, state)
-            complete = Conductor(todo, team, kept, state, tell).conduct()
+            complete = StudyDriver(todo, team, kept, state, tell).run()
         found = _result(study, todo, state, perf_counter() - begin, complete)
         if out is not None and complete:
             store.save(out, found)
@@ -113,19 +113,19 @@ def run(
     return found
 
 
-def _inputs(study: DesignStudy) -> list[str | Path]:
+def _inputs(study: StudyDesign) -> list[str | Path]:
     sources = [study.where] if isinstance(study.where, str | Path) else []
     traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
     return [*sources, *traces]
 
 
 def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
-    def told(done: int, total: int) -> None:
+    def tell_state(done: int, total: int) -> None:
         made(done, total)
         state.traces, state.all_traces = done, total
         tell(state)
 
-    return told
+    return tell_state
 
 
 def take_up(todo: list[StudyJob], kept: KeptPoints, state: State) -> None:
@@ -148,7 +148,7 @@ def _count(todo: list[StudyJob], state: State) -> None:
     state.saved = sum(job.rule.most - job.used for job in todo if job.used)
 
 
-class Conductor:
+class StudyDriver:
     """Gives trials to the team, point after point, and takes in what it answers."""
 
     def __init__(self, todo: list[StudyJob], team: executors.Team, kept: KeptPoints, state: State, tell: Tell) -> None:
@@ -157,7 +157,7 @@ class Conductor:
         self._under_way: dict[Future, tuple[StudyJob, int]] = {}
         self._lost: Counter[tuple[str, int]] = Counter()
 
-    def conduct(self) -> bool:
+    def run(self) -> bool:
         """Returns whether everything was finished; not, after Ctrl-C."""
         self._tell(self._state)
         try:
@@ -237,7 +237,7 @@ def _point_of(job: StudyJob) -> int:
     return job.runs[0].point if job.runs else 0
 
 
-def _result(study: DesignStudy, todo: list[StudyJob], state: State, seconds: float, complete: bool) -> StudyTrials:
+def _result(study: StudyDesign, todo: list[StudyJob], state: State, seconds: float, complete: bool) -> StudyTrials:
     trials = {(run.point, run.case): found for job in todo if (found := job.trials) for run in job.runs}
     about: dict[str, Any] = {
         "study": study.written.model_dump(mode="json"),

@@ -62,7 +62,7 @@ def by_source(
         seed: of the trials; the points A are the trials of a run with this seed.
         jobs: processes.
         convention: of the hit ratios.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: a number of points that is no power of two, or a GPU on which nothing is random.

@@ -14,23 +14,33 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from memsim.analysis.choices import Convention
 from memsim.montecarlo import store as results
 from memsim.montecarlo.trials import Trials
-from memsim.studies.result import StudyCase, StudyTrials
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
 from memsim.support.json_text import read_text, write_text
 
+if TYPE_CHECKING:
+    from memsim.studies.result import StudyTrials
+
 SCHEMA = "memsim-study"
 VERSION = (1, 0)
 
 _MOST_RUNS = 1 << 24
+
+
+class StoredStudy(NamedTuple):
+    """What a file holds, as plain data: the arguments of :class:`memsim.studies.result.StudyTrials`."""
+
+    points: list[dict[str, Any]]
+    cases: list[dict[str, Any]]  # kernel, gpu
+    trials: dict[tuple[int, int], Trials]
+    about: dict[str, Any]
 
 
 def save(path: str | Path, study: StudyTrials) -> None:
@@ -56,7 +66,7 @@ def save(path: str | Path, study: StudyTrials) -> None:
         sink.seal()
 
 
-def load(path: str | Path, convention: str = Convention.model) -> StudyTrials:
+def load(path: str | Path) -> StoredStudy:
     """Read a file of `save`.
 
     Raises:
@@ -75,8 +85,7 @@ def load(path: str | Path, convention: str = Convention.model) -> StudyTrials:
         for number in np.unique(rows[:, 2]).tolist():
             jobs[number] = results.read(path, file, f"jobs/{number}/")
     trials = {(point, case): jobs[number] for point, case, number in rows.tolist()}
-    found = [StudyCase(case["kernel"], case["gpu"]) for case in cases]
-    return StudyTrials(points, found, trials, about, convention)
+    return StoredStudy(points, cases, trials, about)
 
 
 def is_study(path: str | Path) -> bool:

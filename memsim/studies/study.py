@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 from memsim.gpu.config import GPU, fields, unknown
 from memsim.gpu.presets import load_gpu, override
@@ -16,10 +16,6 @@ from memsim.studies.kernels import PREFIXES, TraceWanted, wanted
 from memsim.studies.ranges import Values, is_range, made
 from memsim.studies.result import StudyCase
 from memsim.support.errors import InputError
-
-if TYPE_CHECKING:
-    from memsim.studies.result import StudyTrials
-    from memsim.studies.run import State
 
 GPU_FIELD = "gpu"
 _SHOWN = 6  # fields of a point that an error shows
@@ -45,7 +41,7 @@ class StudyRun:
     trace: TraceWanted
 
 
-class DesignStudy:
+class StudyDesign:
     """Simulations at every point of a design: any field of a GPU, any parameter of a kernel, several of both.
 
     Args:
@@ -61,12 +57,6 @@ class DesignStudy:
 
     Raises:
         InputError: a typo, a geometry that cannot exist, or a design that is huge by mistake; in one line.
-
-    ::
-
-        study = memsim.Study(kernels="spmv", gpus=["tesla-c2050"], vary={"l1.ways": [4, 8]}, trials=8)
-        found = study.run(jobs=2)
-        found.means("l1_read")
     """
 
     def __init__(self, where: object = "Study", **data: Any) -> None:
@@ -86,11 +76,11 @@ class DesignStudy:
             raise InputError(where, "require", f"leaves none of the {len(points):,} points")
 
     @classmethod
-    def load(cls, path: str | Path) -> DesignStudy:
+    def load(cls, path: str | Path) -> Self:
         """Read a study file; relative paths in it start at its own folder, wherever memsim is called from.
 
         Raises:
-            InputError: see :class:`DesignStudy`.
+            InputError: see :class:`StudyDesign`.
         """
         return cls(path, **study_file.located(study_file.read(Path(path)), Path(path)))
 
@@ -119,21 +109,6 @@ class DesignStudy:
     def most_trials(self) -> int:
         """Trials of a run, at most."""
         return self.written.trials if self.written.until is None else self.written.max_trials
-
-    def run(
-        self,
-        out: str | Path | None = None,
-        *,
-        jobs: int = 1,
-        executor: str = "local",
-        resume: bool = False,
-        force: bool = False,
-        progress: Callable[[State], None] | None = None,
-    ) -> StudyTrials:
-        """Run all trials of all points; see :func:`memsim.studies.run.run`."""
-        from memsim.studies.run import run
-
-        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
 
     def _check_trials(self) -> None:
         if self.written.max_trials < self.written.min_trials:
@@ -209,7 +184,7 @@ class DesignStudy:
                 odd = min(set(point) ^ set(points[0]))
                 raise InputError(self.where, f"points[{number}]", f"has other fields than the first ({odd})")
         if self.vary:
-            raise InputError(self.where, "vary", "is given beside points; leave one of them out")
+            raise InputError(self.where, "vary", "is given together with points; leave one of them out")
         return [{name: point[name] for name in points[0]} for point in points]
 
     def _kept(self, point: design.Point, case: StudyCase) -> bool:

@@ -1,6 +1,6 @@
 """The model's own error bar: what a preset's uncertain numbers do to the answer, and which of them does most.
 
-Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` beside ``value`` in the
+Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` next to ``value`` in the
 TOML file, a share), or else by a default one: each alone, to both ends, for what it does; and all together, in a Latin
 hypercube, for the error bar. Measured and documented numbers stay, and so do choices of a mechanism. All replays share
 their random numbers.
@@ -16,6 +16,7 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
+from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
 from memsim.studies.outputs import outputs_of
@@ -149,7 +150,7 @@ def uncertain(
         effects: whether each is also varied alone.
         trials, seed, jobs: of each replay.
         convention: of the hit ratios.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a number out of range, or a GPU of whose numbers none is fitted or assumed.
@@ -176,7 +177,10 @@ def uncertain(
 
 def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
     translated = "translation.enabled" in provenance and provenance["translation.enabled"].value
-    unread = _ELSEWHERE if translated else (*_ELSEWHERE, "translation.")
+    kinds = {one.section: {one.chooser: provenance[name].value} for one in COMPONENTS
+             if (name := f"{one.section}.{one.chooser}") in provenance}  # fmt: skip
+    unread = (*_ELSEWHERE, *(f"{section}." for section in absent_sections(kinds)))
+    unread = unread if translated else (*unread, "translation.")
     for name, entry in provenance.items():
         if entry.status in _STATUSES and entry.value is not None and not name.startswith(unread):
             yield name, entry

@@ -13,7 +13,7 @@ from memsim.studies import executors
 from memsim.studies.jobs import Rule
 from memsim.studies.keep import KeptPoints
 from memsim.studies.prepare import job_of
-from memsim.studies.run import Conductor, State, take_up
+from memsim.studies.run import State, StudyDriver, take_up
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
@@ -33,7 +33,7 @@ def on_each(
         gpus: one that is named twice is replayed once.
         trials, seed: of each.
         jobs: processes.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a kernel whose block fits no SM; a worker that is killed again and again.
@@ -46,7 +46,7 @@ def on_each(
         shared, rule = team.share(trace), Rule(trials, trials, None)
         todo = {gpu: job_of(trace, Execution.of(trace, gpu, team.folder), shared, rule, seed) for gpu in different}
         take_up(list(todo.values()), KeptPoints(), state)
-        told = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
-        if not Conductor(list(todo.values()), team, KeptPoints(), state, told).conduct():
+        tell_state = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
+        if not StudyDriver(list(todo.values()), team, KeptPoints(), state, tell_state).run():
             raise KeyboardInterrupt
     return {gpu: found for gpu, job in todo.items() if (found := job.trials) is not None}

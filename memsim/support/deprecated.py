@@ -15,12 +15,21 @@ DEPRECATED = {
 
 RENAMED: dict[str, dict[str, str]] = {
     "memsim.host": {"Program": "HostProgram", "Work": "KernelWork"},
-    "memsim.measured": {"Line": "MetricLine"},
+    "memsim.measured": {"Beside": "ReportComparison", "Line": "MetricLine", "beside": "compare_with_report"},
     "memsim.models.cumapz": {"Fetch": "BufferFetch", "Program": "CumapzProgram", "Scratch": "ScratchReference"},
     "memsim.sources.ptx": {"Launch": "PtxLaunch", "Memory": "DeviceMemory"},
     "memsim.studies": {"Case": "StudyCase", "Study": "DesignStudy", "StudyResult": "StudyTrials"},
+    "memsim.why": {
+        "Explained": "Bottlenecks",
+        "Explanation": "Bottleneck",
+        "explained": "has_profiles",
+        "explanations": "find_bottlenecks",
+    },
 }
-"""Package -> old name of a class -> new name. A class name is unique in memsim."""
+"""Package -> old name of a class or function -> new name. A class name is unique in memsim."""
+
+OLD_COLUMNS = {"instructions/off_path": "instructions/beside"}
+"""Dataset of a trace -> its name before trace schema 1.11. Such traces stay readable."""
 
 
 def deprecation(name: str) -> str:

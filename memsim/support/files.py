@@ -26,7 +26,7 @@ def keeping_existing(force: bool = False) -> Iterator[None]:
 
 @contextmanager
 def replacing(path: str | Path, durable: bool = False) -> Iterator[Path]:
-    """A temporary path beside `path` to write to; renamed over it when the block succeeds, removed when it raises.
+    """A temporary path next to `path` to write to; renamed over it when the block succeeds, removed when it raises.
 
     It lies in a hidden folder, which the next one made there removes if this process is killed.
 

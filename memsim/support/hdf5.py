@@ -109,7 +109,7 @@ def as_text(value: Any) -> str | None:
 
 @contextmanager
 def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[h5py.File]:
-    """An HDF5 file of `schema`, open for reading: as it was written (:mod:`memsim.support.seal`), or of before seals.
+    """An HDF5 file of `schema`, open for reading: as it was written (:mod:`memsim.support.seal`), or without a seal.
 
     Raises:
         InputError: it is no HDF5 file, changed since it was written, of another schema, of a newer major version than

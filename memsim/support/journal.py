@@ -24,11 +24,11 @@ CREATE TABLE IF NOT EXISTS finished (
 ) WITHOUT ROWID
 """
 _ANEW = "give --force to start anew"
-_BESIDE = ("", "-wal", "-shm", "-journal")  # files that SQLite may have for a database
+_DATABASE_FILES = ("", "-wal", "-shm", "-journal")  # files that SQLite may have for a database
 
 
 def journal_path(out: str | Path) -> Path:
-    """The hidden file beside an output in which its rows are kept until it is whole."""
+    """The hidden file next to an output in which its rows are kept until it is whole."""
     out = Path(out)
     return out.with_name(f".{out.name}.journal")
 
@@ -130,7 +130,7 @@ class Journal:
     def remove(self) -> None:
         """Close it and take its files away."""
         self.close()
-        for end in _BESIDE:
+        for end in _DATABASE_FILES:
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)
 
     @contextmanager

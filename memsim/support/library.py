@@ -1,6 +1,6 @@
 """Finds what memsim ships: workloads in ``traces/`` and GPU presets in ``configs/``.
 
-Both folders lie beside the package in a checkout and inside it once installed from a wheel.
+Both folders lie next to the package in a checkout and inside it once installed from a wheel.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 SECONDS = 10  # for the smallest file; a whole one takes half a second
-BYTES_A_SECOND = 5e6  # beside that; the slowest that a file is read
+BYTES_PER_SECOND = 5e6  # in addition to that; the slowest that a file is read
 MOST_MEMORY = 1 << 31
 _CHUNK = 1 << 20  # values read at once
 
@@ -35,7 +35,7 @@ def _survives(path: str, _inode: int, size: int, _changed: int) -> bool:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            timeout=SECONDS + size / BYTES_A_SECOND,
+            timeout=SECONDS + size / BYTES_PER_SECOND,
         )
     except subprocess.TimeoutExpired:
         return False

@@ -22,7 +22,7 @@ from memsim.support.rows import packed, unpacked
 
 KIND = "trials"  # the folder's name in the cache
 VARIABLE = "MEMSIM_CACHE_MB"
-"""Environment variable with the megabytes that kept trials may take; 0 keeps none."""
+"""Environment variable with the megabytes that kept trials, and kept captures, may take; 0 keeps none."""
 DEFAULT_MB = 512
 _HEAD = struct.Struct("<4sqI32s")  # mark, number, bytes of content, digest
 _MARK = b"mstr"
@@ -48,6 +48,7 @@ class KeptRows:
 
     Args:
         key: hexadecimal digest of all that the rows depend on; None: nothing is kept.
+        kind: the folder in the cache; each has the same limit for itself.
 
     >>> rows = KeptRows(None)
     >>> rows.add(0, {"cycles": np.array([7])})
@@ -55,11 +56,11 @@ class KeptRows:
     {}
     """
 
-    def __init__(self, key: str | None) -> None:
+    def __init__(self, key: str | None, kind: str = KIND) -> None:
         self._path: Path | None = None
         if key is not None and limit_bytes():
             with suppress(InputError):  # no folder can be written
-                self._path = cache_folder(KIND) / key
+                self._path = cache_folder(kind) / key
 
     def read(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Number and arrays of each row that is whole, in the order in which they were added."""

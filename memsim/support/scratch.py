@@ -23,7 +23,7 @@ except ImportError:  # Windows has no such locks: nothing is locked there, and n
     fcntl = None  # type: ignore[assignment]
 
 PREFIX = "memsim-tmp-"
-HIDDEN = ".memsim-part-"  # beside an output
+HIDDEN = ".memsim-part-"  # next to an output
 
 
 def _temporary() -> str:

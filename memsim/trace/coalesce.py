@@ -1,6 +1,6 @@
 """Coalescing: from the lanes' addresses of a trace to the transactions that a GPU's load-store unit makes of them.
 
-Which accesses share a transaction is told by :mod:`memsim.trace.coalescing_rules`; this module streams a trace
+:mod:`memsim.trace.coalescing_rules` decides which accesses share a transaction; this module streams a trace
 through the compiled loop once per (trace, GPU).
 """
 
@@ -19,6 +19,7 @@ from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
+from memsim.trace.merged_stores import COVERED_SHAPE, merge_stores
 from memsim.trace.partings import find_partings, note_clear_scoreboards
 from memsim.trace.reader import Trace
 from memsim.trace.schema import CONTROL_DEFAULTS, NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, KnownWaits, RepairedChunk
@@ -94,6 +95,8 @@ class _Coalescer:
         self._rules = make_rules(trace.ops, gpu, trace.arrays)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
         self._tags = gpu.l1.tags_per_cycle
+        self._merges = gpu.l1.merges_stores
+        self._covered = np.zeros(COVERED_SHAPE, np.int64)
         self._position = np.zeros(1, loop.POSITION)
         self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
         n = len(trace.ops)
@@ -112,10 +115,19 @@ class _Coalescer:
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
         flags = chunk.flags & ~np.uint8(Flag.turn)
-        columns = (chunk.op, flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
+        columns = (
+            chunk.op,
+            flags,
+            chunk.gap,
+            chunk.mask,
+            chunk.base.view(np.int64),
+            chunk.stride,
+            chunk.off_path,
+        )
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0
+            first_row, address = int(position["instruction"][0]), int(position["address"][0])
             ended = loop.coalesce_instructions(
                 columns, chunk.addresses, self._rules, self._line_shift, self._tags, position, self._scratch,
                 self._last, out, self._addresses, self._masks,
@@ -124,6 +136,8 @@ class _Coalescer:
                 row = int(self._trace.first_instruction[chunk.warps.start] + position["instruction"][0])
                 raise InputError(self._trace.path, "instructions/base", f"of row {row} leads to a negative address")
             buffered = int(position["buffered"][0])
+            if self._merges:
+                self._merge_stores(chunk, out, first_row, address, buffered)
             lines, new_lines = self._numbers.number(self._addresses[:buffered])
             self._columns["lines"].append(lines)
             self._columns["masks"].append(self._masks[:buffered].astype(np.uint8))
@@ -137,6 +151,17 @@ class _Coalescer:
         self._add_partings(chunk, out)
         self._taken += len(chunk.op)
         self._columns["instructions"].append(out)
+
+    def _merge_stores(self, chunk: Chunk, out: np.ndarray, first_row: int, address: int, buffered: int) -> None:
+        """Mark the partial stores in the buffer that L1 merges."""
+        merged = np.zeros(buffered, np.uint8)
+        rows = chunk.op, chunk.flags, chunk.mask, chunk.base.view(np.int64), chunk.stride
+        starts = np.asarray(chunk.first_instruction, np.int64)
+        merge_stores(
+            rows, chunk.addresses, self._rules, out, starts, self._line_shift, first_row, address,
+            self._addresses[:buffered], self._masks[:buffered], merged, self._covered, self._scratch,
+        )  # fmt: skip
+        self._columns["merged"].append(merged)
 
     def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
         """Say what each instruction waits for: all loads at sequences' starts, where the trace knows no better."""
@@ -160,7 +185,8 @@ class _Coalescer:
     def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
         """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once.
 
-        A repair moves lanes and waits, and lanes part where they did before it. A parting's first row waits for all.
+        A what-if transform moves lanes and waits, and lanes part where they did before it. A parting's first row waits
+        for all.
         """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
@@ -178,7 +204,7 @@ class _Coalescer:
             self._columns["partings"].append(found)
 
     def _rows_before(self, chunk: Chunk) -> np.ndarray:
-        """What partings are found by, before a repair: accesses, what they answer among, waits by class."""
+        """What partings are found by, before a transform: accesses, what they answer among, waits by class."""
         rows = np.zeros(len(chunk.op), INSTRUCTION)
         answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
         answers[: len(self._rules)] = self._rules["answers"]

@@ -257,7 +257,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
-        chunk: (op, flags, gap, mask, base, stride, beside), columns of the trace.
+        chunk: (op, flags, gap, mask, base, stride, off_path), columns of the trace.
         offsets: of its explicit instructions' addresses.
         rules: RULE records by static op.
         line_shift: log2 of the sectors of an L1 line.
@@ -272,7 +272,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
     """
-    op, flags, gap, mask, base, stride, beside = chunk
+    op, flags, gap, mask, base, stride, off_path = chunk
     position = position[0]
     for i in range(position.instruction, len(op)):
         if position.buffered + MOST_TRANSACTIONS > len(addresses):
@@ -283,7 +283,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
         record.op = op[i]
         record.flags = flags[i]
         record.gap = gap[i]
-        record.chain = gap[i] - beside[i]
+        record.chain = gap[i] - off_path[i]
         record.answers = NOTHING
         if op[i] == NO_OP:
             continue

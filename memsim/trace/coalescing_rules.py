@@ -1,4 +1,4 @@
-"""Which accesses of a warp share a transaction, by compute capability: every rule as numbers for the compiled loop.
+"""Which accesses of a warp share a transaction, by architecture: every rule as numbers for the compiled loop.
 
 Sources: NVIDIA CUDA C Programming Guide, version 2.3 (section 5.1.2), versions 3.0 to 4.2 (appendix "Compute
 Capabilities": 1.x and 2.x, global, shared and constant memory) and 5.0 and later (the same appendix: 3.x and after).
@@ -49,6 +49,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from memsim.gpu.architecture import Coalescing
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
 from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
@@ -86,7 +87,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = 
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
-            rule["rule"], rule["lanes"] = DISTINCT, 4 if _capability(gpu) < (2, 0) else 5
+            rule["rule"], rule["lanes"] = DISTINCT, _log2(gpu.architecture.group_lanes)
             rule["flags"] |= 0 if gpu.sm.constant_cycles is None else CONSTANT_FLAG
         else:
             _global(rule, op, gpu, gpu.l1.texture_bytes if sampled(op, arrays) else None)
@@ -103,39 +104,30 @@ def l1_serves(op: StaticOp, gpu: GPU) -> bool:
     return not op.bypass_l1 and (gpu.l1.serves is L1Serves.all or op.space is Space.texture)
 
 
-def _capability(gpu: GPU) -> tuple[int, int]:
-    major, minor = gpu.compute_capability.split(".")
-    return int(major), int(minor)
-
-
-def _lanes(width: int, capability: tuple[int, int]) -> int:
-    """Log2 of the lanes of a warp whose accesses are looked at together."""
-    if capability < (2, 0):
-        return 4
-    return {8: 4, 16: 3}.get(width, 5)
+def _log2(power: int) -> int:
+    return power.bit_length() - 1
 
 
 def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
-    capability = _capability(gpu)
-    rule["lanes"] = _lanes(op.width, capability)
-    rule["shift"] = 4 if capability < (2, 0) else 5
-    rule["pairs"] = capability >= (7, 0) and op.kind == OpKind.load and op.width > 4
+    chip = gpu.architecture
+    rule["lanes"], rule["shift"] = _log2(chip.data_lanes(op.width)), _log2(chip.shared_banks)
+    rule["pairs"] = chip.pairs_share_words and op.kind == OpKind.load and op.width > 4
     if op.kind in (OpKind.atomic, OpKind.reduction):
         rule["rule"] = BANKS_ATOMIC
     else:
-        rule["rule"] = BANKS_1X if capability < (2, 0) else BANKS
+        rule["rule"] = BANKS_1X if chip.one_broadcast else BANKS
 
 
 def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) -> None:
-    capability = _capability(gpu)
-    rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 5
+    chip = gpu.architecture
+    rule["rule"], rule["lanes"] = SEGMENTS, _log2(chip.global_lanes(op.width))
     if op.kind in (OpKind.atomic, OpKind.reduction):
-        rule["rule"], rule["lanes"] = ATOMIC, 4 if capability < (2, 0) else 5
+        rule["rule"], rule["lanes"] = ATOMIC, _log2(chip.group_lanes)
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
-    elif capability < (1, 2):
+    elif chip.coalescing is Coalescing.in_order:
         rule["rule"] = IN_ORDER
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
-    elif capability < (2, 0):
+    elif chip.coalescing is Coalescing.segments:
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == OpKind.store:
         rule["parts"] = True
@@ -143,13 +135,13 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) ->
     elif gpu.l1.enabled and l1_serves(op, gpu):
         segment = max(texture_bytes, gpu.l1.sector_bytes) if texture_bytes else gpu.l1.line_bytes
         asked = _whole(gpu.l1.sector_bytes)
-    elif capability >= (7, 0):
+    elif chip.uncached_by_line:
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
-    rule["shift"], rule["asked"] = (segment // SECTOR_BYTES).bit_length() - 1, asked
+    rule["shift"], rule["asked"] = _log2(segment // SECTOR_BYTES), asked
     if op.kind in (OpKind.load, OpKind.store):
-        rule["data_lanes"], rule["data_banks"] = _lanes(op.width, capability), gpu.l1.banks or 0
+        rule["data_lanes"], rule["data_banks"] = _log2(chip.data_lanes(op.width)), gpu.l1.banks or 0
         rule["out_bytes"] = gpu.l1.bytes_per_cycle or 0 if op.kind == OpKind.load else 0
 
 

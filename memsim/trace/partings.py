@@ -127,7 +127,7 @@ def waits_for_none(row):
 
 @loop
 def can_part(flags, notes, first, join, end):
-    """Whether sides need no load of before, nothing after them needs one of theirs, and they do nothing as a warp."""
+    """Whether sides need no earlier load, nothing after them needs one of theirs, and they do nothing as a warp."""
     for row in range(first, join):
         if flags[row] & TOGETHER:
             return False

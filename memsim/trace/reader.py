@@ -45,7 +45,15 @@ from memsim.trace.schema import (
     StaticOp,
 )
 from memsim.trace.source_text import Sources
-from memsim.trace.tables import check_lengths, read_issue, read_launch, read_parameters, read_table, read_text
+from memsim.trace.tables import (
+    check_lengths,
+    read_issue,
+    read_launch,
+    read_parameters,
+    read_table,
+    read_text,
+    stored_name,
+)
 
 CHUNK_INSTRUCTIONS = 1 << 20
 LARGEST_TABLES = 1 << 31  # bytes of the tables of blocks and warps, which are held in memory
@@ -79,7 +87,7 @@ class Trace:
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
-        unproven: of a file without a seal, what its digest is made of beside the streams; :meth:`chunks` compares.
+        unproven: of a file without a seal, the other inputs of its digest than the streams; :meth:`chunks` compares.
     """
 
     path: Path
@@ -197,8 +205,8 @@ class Trace:
         optional = {f"instructions/{name}" for name in INSTRUCTION_DEFAULTS}
         return {
             name: None
-            if name in optional and hdf5.find(file, name) is None
-            else hdf5.dataset(self.path, file, name, dtype, (lengths[name],))
+            if name in optional and hdf5.find(file, stored_name(file, name)) is None
+            else hdf5.dataset(self.path, file, stored_name(file, name), dtype, (lengths[name],))
             for name, dtype in (dtypes | {"addresses": ADDRESS_DTYPE}).items()
         }
 
@@ -218,8 +226,8 @@ class Trace:
             raise self._bad("instructions/op", f"names an op beyond the table of {len(self.ops)}")
         if (chunk.mask >> np.uint64(self.launch.warp_size)).any() or (chunk.mask[access] == 0).any():
             raise self._bad("instructions/mask", f"must name some of the warp's {self.launch.warp_size} lanes")
-        if (chunk.beside > chunk.gap).any():
-            raise self._bad("instructions/beside", "must not be more than the gap's instructions")
+        if (chunk.off_path > chunk.gap).any():
+            raise self._bad("instructions/off_path", "must not be more than the gap's instructions")
         mixes = self.issue.mixes
         if (chunk.mix >= len(mixes)).any():
             raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")

@@ -21,9 +21,9 @@
 ``kernel`` is the kernel function's name, ``source`` the file that describes it, ``gpu`` the preset whose size chose the
 blocks and for which compiled code was compiled, empty where that is not known (trace.made_for). Lines and columns count
 from 1; 0 is not known.
-``gap`` counts the non-memory instructions issued before an instruction; ``beside`` (from 1.2 on) those of them that are
-not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by class, 0
-where only their number is known.
+``gap`` counts the non-memory instructions issued before an instruction; ``off_path`` (from 1.2 on) those of them
+that are not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by
+class, 0 where only their number is known.
 
 What an instruction waits for (from 1.4 on): ``wait_long``, ``wait_short`` and ``wait_copies`` are how many of the
 warp's most recent loads of a class may still be unanswered when it issues; all older ones must have answered. 0 waits
@@ -80,7 +80,7 @@ from math import prod
 import numpy as np
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 10)
+VERSION = (1, 11)
 
 
 class OpKind(IntEnum):
@@ -155,7 +155,7 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "mask": "<u4",
     "base": "<u8",
     "stride": "<i4",
-    "beside": "<u4",
+    "off_path": "<u4",
     "wait_long": "u1",
     "wait_short": "u1",
     "wait_copies": "u1",
@@ -170,7 +170,7 @@ WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
 CONTROL_DEFAULTS = {"scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0}
 # Columns that a file of an older minor version lacks.
 INSTRUCTION_DEFAULTS: dict[str, int] = {
-    "beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0, **CONTROL_DEFAULTS,
+    "off_path": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0, **CONTROL_DEFAULTS,
 }  # fmt: skip
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
@@ -209,7 +209,7 @@ MIX = np.dtype(
         ("stall_cycles", "<u4"),
     ]
 )
-# What a file of before 1.8 lacks, and one of before 1.10.
+# What a file older than 1.8 lacks, and one older than 1.10.
 MIX_DEFAULTS = {**{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]}, "stall_cycles": 0}
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
 MOST_MIXES = 1 << 16
@@ -335,7 +335,7 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase, scoreboard_set,
+        op, flags, gap, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase, scoreboard_set,
         scoreboard_wait, stall, result: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
@@ -349,7 +349,7 @@ class Chunk:
     mask: np.ndarray
     base: np.ndarray
     stride: np.ndarray
-    beside: np.ndarray
+    off_path: np.ndarray
     wait_long: np.ndarray
     wait_short: np.ndarray
     wait_copies: np.ndarray
@@ -364,7 +364,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class RepairedChunk(Chunk):
-    """Whole warps that are repaired (why.repairs).
+    """Whole warps that are transformed (memsim.why.transforms).
 
     Attributes:
         before: the same rows as they were; by them lanes part.

@@ -16,7 +16,7 @@ from memsim.trace.schema import StaticOp
 
 MOST_FILE_BYTES = 1 << 20
 MOST_BYTES = 1 << 23  # of all files of a trace
-_ROOM = Path(__file__).parents[1]  # the package, in which the library's kernels lie beside or within
+_ROOM = Path(__file__).parents[1]  # the package, in or next to which the library's kernels lie
 
 Sources = dict[str, list[str] | None]  # file, as ops name it -> its lines; None: too large to keep
 Places = Callable[[str], Iterable[Path]]
@@ -38,7 +38,7 @@ def at_hand(accesses: Iterable[tuple[str, int, str]], places: Places | None = No
     Args:
         accesses: file, line from 1, text; "": the file has such a line, or the line is 0, which compilers give to what
             they made themselves.
-        places: where a file of a name may lie; None: here, beside the other files, or in this library.
+        places: where a file of a name may lie; None: here, next to the other files, or in this library.
 
     A file beyond MOST_FILE_BYTES, or one for which MOST_BYTES leave no room, is named without its text.
     """

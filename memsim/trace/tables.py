@@ -1,4 +1,4 @@
-"""Reads what a trace file holds beside its streams: attributes, the tables of ops and arrays; all of it untrusted."""
+"""Reads a trace file's attributes and its tables of ops and arrays; all of it untrusted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import h5py
 import numpy as np
 
 from memsim.support import hdf5
+from memsim.support.deprecated import OLD_COLUMNS
 from memsim.support.errors import InputError
 from memsim.support.text import all_printable
 from memsim.trace.schema import (
@@ -46,9 +47,15 @@ def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Map
             raise InputError(path, name, f"has {lengths[name]} entries; {of_what} need {count + 1}")
     n_rows = None
     for name, dtype in INSTRUCTION_COLUMNS.items():
-        full = f"instructions/{name}"
+        full = stored_name(file, f"instructions/{name}")
         if name not in INSTRUCTION_DEFAULTS or hdf5.find(file, full) is not None:
             n_rows = len(hdf5.dataset(path, file, full, dtype, (n_rows,)))
+
+
+def stored_name(file: h5py.File, name: str) -> str:
+    """The name of a dataset in this file: the present one, or the one that older files have."""
+    old = OLD_COLUMNS.get(name, name)
+    return name if hdf5.find(file, old) is None else old
 
 
 def _attribute(path: Path, file: h5py.File, name: str, kind: type) -> Any:
@@ -107,7 +114,7 @@ def _count(path: Path, file: h5py.File, name: str) -> int:
 
 
 def read_issue(path: Path, file: h5py.File) -> Issue:
-    """What is known of waits and mixes; in a file of before 1.4, neither."""
+    """What is known of waits and mixes; in a file from before 1.4, neither."""
     if "dependence" not in file.attrs:
         return Issue()
     dependence = _named(path, file, "dependence", KnownWaits)

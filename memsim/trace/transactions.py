@@ -45,7 +45,8 @@ PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
 # those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's.
 CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1")])
 
-# Bits of `flags` beside schema.Flag's but `turn`: a load that L1 does not serve; an access of the constants' own unit.
+# Bits of `flags` in addition to schema.Flag's (without `turn`): a load that L1 does not serve; an access of the
+# constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).
@@ -54,6 +55,7 @@ COLUMNS: dict[str, np.dtype] = {
     "lines": np.dtype("<u4"),
     "masks": np.dtype("u1"),
     "partial": np.dtype("u1"),
+    "merged": np.dtype("u1"),
     "line_address": np.dtype("<u8"),
     "first_instruction": np.dtype("<i8"),
     "first_warp": np.dtype("<i8"),
@@ -75,6 +77,8 @@ class Transactions:
         lines: u4, one a transaction: number of the L1 line.
         masks: u1, one a transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
         partial: u1, one a transaction: those of them of which a store writes some bytes and not all.
+        merged: u1, one per transaction: sectors that L1 does not send, as the warp's next store takes them along
+            (memsim.trace.merged_stores). Empty where L1 merges no stores.
         line_address: u8, one a line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
@@ -101,6 +105,7 @@ class Transactions:
     arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
     partings: np.ndarray = field(default_factory=lambda: np.zeros(0, PARTING))
     controls: np.ndarray = field(default_factory=lambda: np.zeros(0, CONTROL))
+    merged: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def warps_per_block(self) -> int:

@@ -39,7 +39,7 @@ CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression: what its cache ho
 class TraceWriter:
     """Writes one trace file as a stream of batches of whole blocks.
 
-    A context manager: data goes to a file beside ``path``, renamed to it when the block ends after :meth:`finish` and
+    A context manager: data goes to a file next to ``path``, renamed to it when the block ends after :meth:`finish` and
     removed when it ends otherwise. The warps of consecutive batches continue each other.
 
     Args:
@@ -69,7 +69,7 @@ class TraceWriter:
             self._sink = stack.enter_context(hdf5.Sink(temporary))
             cache = {"rdcc_nbytes": 2 * CHUNK_BYTES}  # of each stream
             self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
-            # They stay open: closing one compresses its last chunk, which the next batch goes on filling.
+            # They stay open: closing one compresses its last chunk, which the next batch fills further.
             self._streams = {name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in STREAMS.items()}
             self._opened = stack.pop_all()
         return self

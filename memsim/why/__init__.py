@@ -1,22 +1,28 @@
-"""Why a kernel is slow: causes with file, line and array, their evidence, what putting them right wins, and what to try
-(docs/reference/findings.md)."""
+"""Why a kernel is slow (docs/reference/findings.md), in four nouns.
 
-from memsim.why.explain import Explained, explain
-from memsim.why.explanation import Explanation, Gain
+A *cause* is a kind of problem. A *finding* is a cause at one place in the source, with its evidence. A *bottleneck* is
+a cause with all its findings. Its *gain* is the share of the time that a replay without the cause saves.
+"""
+
+from memsim.support.deprecated import old_names
+from memsim.why.bottleneck import Bottleneck, Gain
+from memsim.why.bottlenecks import find_bottlenecks, has_profiles
+from memsim.why.explain import Bottlenecks, explain
 from memsim.why.finding import LEAST_EXCESS, Cause, Finding
-from memsim.why.findings import explained, explanations
 from memsim.why.regime import Regime, regime
 
 __all__ = [
     "LEAST_EXCESS",
     "Cause",
-    "Explained",
-    "Explanation",
+    "Bottlenecks",
+    "Bottleneck",
     "Finding",
     "Gain",
     "Regime",
     "explain",
-    "explained",
-    "explanations",
+    "has_profiles",
+    "find_bottlenecks",
     "regime",
 ]
+
+__getattr__ = old_names(__name__)

@@ -19,8 +19,8 @@ _SHARED_ADVICE = (
 
 
 def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
-    """Attributable share: the part of its weight of the lanes beyond one per address, or of what a block adds again; in
-    shared memory, the share of the time that its serialized passes take, if that is more."""
+    """Attributable share: of its share of the time, the part of the lanes beyond one per address, or of what a block
+    adds again; in shared memory, the share of the time that its serialized passes take, if that is more."""
     of = site.profile
     again = of.sectors / of.block_sectors if of.block_sectors else 1.0
     if not site.atomics or not of.addresses or (of.lanes < _LEAST * of.addresses and again < _AGAIN):
@@ -41,7 +41,7 @@ def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
         f"{gpu.l2.slices / gpu.l2.sector_cycles * gpu.l2_clocks:.0f} per cycle"
     )
     # A block may keep all but a few of its atomics to itself.
-    yield site.finding(Cause.contended, site.weight * part, evidence, load_store=part, l2=1.0, dram=1.0)
+    yield site.finding(Cause.contended, site.time_share * part, evidence, load_store=part, l2=1.0, dram=1.0)
 
 
 def _in_shared_memory(site: Site, result: RunResult, gpu: GPU, evidence: str, part: float) -> Finding:
@@ -51,5 +51,5 @@ def _in_shared_memory(site: Site, result: RunResult, gpu: GPU, evidence: str, pa
     lost = serialized * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
     evidence += f", in shared memory: {of.passes / of.instructions:.1f} passes per instruction"
     saved = serialized / of.passes if of.passes else part
-    excess = max(site.weight * part, lost)
+    excess = max(site.time_share * part, lost)
     return replace(site.finding(Cause.contended, excess, evidence, load_store=saved), advice=_SHARED_ADVICE)

@@ -10,15 +10,15 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
-from memsim.why.explanation import Explanation
+from memsim.why.bottleneck import Bottleneck
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.parts import busiest, busy
-from memsim.why.place import kernel_file
-from memsim.why.repairs.barriers import barriers_of_one_warp
-from memsim.why.repairs.repair import whole_blocks
+from memsim.why.site import kernel_file
+from memsim.why.transforms.barriers import barriers_of_one_warp
+from memsim.why.transforms.transform import whole_blocks
 
 
-def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Explanation | None:
+def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
     """Barriers between accesses of one and the same warp; None if there are none.
 
     In excess: the share of the kernel's time that they take at most, arrivals of all warps and the release, counted in
@@ -44,4 +44,4 @@ def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Explanation | None
     )
     where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.barriers, *where, excess, excess, evidence, ADVICE[Cause.barriers])
-    return Explanation(Cause.barriers, (found,), excess, 1 - busiest(busy(result))[1])
+    return Bottleneck(Cause.barriers, (found,), excess, 1 - busiest(busy(result))[1])

@@ -11,7 +11,7 @@ _MISALIGNED = 1.5  # scattered lanes ask for more than this times the least sect
 
 
 def scattered(site: Site) -> Iterator[Finding]:
-    """Attributable share: the part of its weight that its excess sectors have."""
+    """Attributable share: the part of its share of the time that its excess sectors have."""
     of = site.profile
     if site.atomics or not of.transactions or of.sectors <= site.dense_sectors:
         return
@@ -25,4 +25,4 @@ def scattered(site: Site) -> Iterator[Finding]:
     part = 1 - 1 / excess
     looked_up = 1 - of.instructions / max(of.wavefronts, of.transactions)
     in_l2 = 1 - (1 - part) * (1 - site.partial)  # dense lanes store whole sectors
-    yield site.finding(cause, site.weight * part, evidence, load_store=max(part, looked_up), l2=in_l2, dram=part)
+    yield site.finding(cause, site.time_share * part, evidence, load_store=max(part, looked_up), l2=in_l2, dram=part)

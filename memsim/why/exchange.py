@@ -8,8 +8,6 @@ from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import Site
 
-_ASYNC_COPIES = 8.0  # compute capability from which on a copy to shared memory needs no registers
-
 
 def exchanged(site: Site, gpu: GPU) -> Iterator[Finding]:
     """In excess: the sectors that a block reads back, and the stores of copies among the memory instructions."""
@@ -17,8 +15,8 @@ def exchanged(site: Site, gpu: GPU) -> Iterator[Finding]:
     if of.read_back:
         share = min(1.0, of.read_back / of.sectors)
         evidence = f"{share:.0%} of the loaded data was stored by the same block"
-        yield site.finding(Cause.exchange, site.weight * share, evidence, load_store=share, l2=1.0, dram=1.0)
-    if of.copied and float(gpu.compute_capability) >= _ASYNC_COPIES:
+        yield site.finding(Cause.exchange, site.time_share * share, evidence, load_store=share, l2=1.0, dram=1.0)
+    if of.copied and gpu.architecture.has_async_copies:
         evidence = f"{of.copied / of.instructions:.0%} of the stores write data that was loaded just before"
         share = of.copied / of.instructions
         yield site.finding(Cause.copies, site.issued * share, evidence, issue=share, load_store=share)

@@ -10,9 +10,9 @@ from memsim.analysis.result import RunResult
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.why.barriers import of_one_warp
-from memsim.why.explanation import Explanation
+from memsim.why.bottleneck import Bottleneck
+from memsim.why.bottlenecks import find_bottlenecks, gpu_of
 from memsim.why.finding import LEAST_EXCESS, Cause
-from memsim.why.findings import explanations, gpu_of
 from memsim.why.gains import with_gains
 from memsim.why.trees import of_few_elements
 
@@ -20,7 +20,7 @@ _SKIPPED = f"skipped: {Cause.barriers}, {Cause.trees}"
 
 
 @dataclass(frozen=True)
-class Explained:
+class Bottlenecks:
     """What was found.
 
     Attributes:
@@ -29,7 +29,7 @@ class Explained:
             shows them; else empty.
     """
 
-    causes: list[Explanation]
+    causes: list[Bottleneck]
     note: str = ""
 
 
@@ -40,7 +40,7 @@ def explain(
     quick: bool = False,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Explained:
+) -> Bottlenecks:
     """Find what makes a kernel slow, and replay the trace with each of the first few causes removed.
 
     Args:
@@ -48,25 +48,25 @@ def explain(
         trace: that was run, or its file; None: the file where it was then, if it is still there.
         quick: replay nothing.
         jobs: processes.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: a result of a version before 1.2, a bad trace, or another one than was run.
     """
-    found = explanations(result)
+    found = find_bottlenecks(result)
     if quick:
-        return Explained(found, f"{_SKIPPED} (--quick does not read the trace)")
+        return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a path that the file does not record")
         gone = f"the trace is no longer at {where}; give it with --trace"
-        return Explained(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
+        return Bottlenecks(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
     in_order = [of_one_warp(result, recorded, gpu_of(result))]
     if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
         in_order.append(of_few_elements(result, recorded))
     found += [one for one in in_order if one is not None and one.excess >= LEAST_EXCESS]
-    found.sort(key=Explanation.rank)
-    return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
+    found.sort(key=Bottleneck.rank)
+    return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 
 
 def _given(result: RunResult, trace: Trace | str | Path) -> Trace:

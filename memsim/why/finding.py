@@ -83,7 +83,7 @@ class Finding:
         text: the accesses there, and what they do.
         array: that they access.
         excess: attributable share of the memory time, 0 to 1.
-        cost: the same, scaled to the upper bound (see explanation.Explanation.bound).
+        cost: the same, scaled to the upper bound (see bottleneck.Bottleneck.bound).
         evidence: the numbers it rests on.
         advice: what to try.
         ops: numbers of the static ops there.

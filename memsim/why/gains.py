@@ -1,7 +1,7 @@
-"""Predicted speed-ups: replays of repaired traces and machines, compared with the result's own trials.
+"""Predicted speed-ups: replays of transformed traces and machines, compared with the result's own trials.
 
-A repaired replay draws what the trial of its number drew (common random numbers), so that two or three trials resolve
-the difference. Of several repairs of a cause, the fastest is reported.
+A transformed replay draws what the trial of its number drew (common random numbers), so that two or three trials
+resolve the difference. Of several transforms of a cause, the fastest is reported.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from memsim.support.errors import InputError
 from memsim.support.result_cache import KeptRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
-from memsim.why.explanation import Explanation, Gain
+from memsim.why.bottleneck import Bottleneck, Gain
+from memsim.why.bottlenecks import gpu_of
 from memsim.why.finding import Cause
-from memsim.why.findings import gpu_of
 from memsim.why.parts import busiest, busy
-from memsim.why.repairs import Repair, repairs
+from memsim.why.transforms import Transform, find_transforms
 
 TRIALS = 3  # the interval from two would be four times as wide
 MOST = 5  # causes that are replayed
@@ -50,15 +50,15 @@ class _Again:
     trials: tuple[int, ...]
 
 
-_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static ops, and which of its repairs
+_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static ops, and which of its transforms
 
 
 @dataclass(frozen=True)
-class _Repaired:
-    """What replays of one repair say.
+class _Transformed:
+    """What replays of one transform say.
 
     Attributes:
-        text: what was put right.
+        text: what was changed.
         trials: i8 [t], their numbers; none of a machine that cannot be.
         times: f8 [t], predicted kernel time in milliseconds.
         busiest: share of that time for which the busiest part of the GPU works.
@@ -73,21 +73,21 @@ class _Repaired:
 def with_gains(
     result: RunResult,
     trace: Trace,
-    found: Sequence[Explanation],
+    found: Sequence[Bottleneck],
     *,
     trials: int = TRIALS,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> list[Explanation]:
+) -> list[Bottleneck]:
     """The same causes with what replays of the first few predict, the largest saving first.
 
     Args:
         result: of the trace.
         trace: that was run.
-        found: as from :func:`memsim.why.findings.explanations`.
+        found: as from :func:`memsim.why.bottlenecks.find_bottlenecks`.
         trials: of each replay, of those that the result has.
         jobs: processes.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: the trace ran there as one of a program's launches.
@@ -98,34 +98,34 @@ def with_gains(
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
     common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
-    items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
+    items = [(cause, ops, k) for cause, ops in todo for k in range(len(find_transforms(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
     if progress:
         progress(0, len(items))
     with closing(_each(common, items, jobs)) as replays:
-        for done, (number, repaired) in enumerate(replays, 1):
+        for done, (number, transformed) in enumerate(replays, 1):
             cause = items[number][0]
-            if len(repaired.trials):
-                gain = _gain(result, repaired)
+            if len(transformed.trials):
+                gain = _gain(result, transformed)
                 if cause not in gains or gain.share.mean > gains[cause].share.mean:
                     gains[cause] = gain
             if progress:
                 progress(done, len(items))
     with_replays = (one.replayed(gains[one.cause]) if one.cause in gains else one for one in found)
-    return sorted(with_replays, key=Explanation.rank)
+    return sorted(with_replays, key=Bottleneck.rank)
 
 
-def _ops(one: Explanation) -> tuple[int, ...]:
+def _ops(one: Bottleneck) -> tuple[int, ...]:
     return tuple(sorted({op for finding in one.findings for op in finding.ops}))
 
 
-def _can_be_replayed(one: Explanation, result: RunResult) -> bool:
+def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
     """A launch of too few blocks has no more to fill SMs with."""
     trace = result.trials.about["trace"]
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
-def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Repaired], None, None]:
+def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Transformed], None, None]:
     """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
     kept = [KeptRows(_key(common, item)) for item in items]
     missing = []
@@ -136,7 +136,9 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
         else:
             yield (
                 number,
-                _Repaired(found["text"].tobytes().decode(), found["trials"], found["times"], float(found["busiest"])),
+                _Transformed(
+                    found["text"].tobytes().decode(), found["trials"], found["times"], float(found["busiest"])
+                ),
             )
     if not missing:
         return
@@ -151,7 +153,7 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
 
 
 def _key(common: _Again, item: _Item) -> str:
-    """Names all that a repaired replay depends on."""
+    """Names all that a transformed replay depends on."""
     about = {
         "trace": {"digest": common.trace.digest},
         "gpu": common.gpu.model_dump(mode="json"),
@@ -163,20 +165,20 @@ def _key(common: _Again, item: _Item) -> str:
     return cache_key(about, "repaired", str(cause), list(ops), number, list(common.trials), rooms=("analysis", "why"))
 
 
-def _replayed(common: _Again, item: _Item) -> _Repaired:
-    """What was put right, and the times with it; no trials of a machine that cannot be."""
+def _replayed(common: _Again, item: _Item) -> _Transformed:
+    """What was changed, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
-    repair = repairs(cause, common.trace, ops, common.gpu)[number]
+    transform = find_transforms(cause, common.trace, ops, common.gpu)[number]
     try:
-        trials = _trials(common, repair)
+        trials = _trials(common, transform)
     except InputError:
-        return _Repaired(repair.text, np.zeros(0, np.int64), np.zeros(0))
+        return _Transformed(transform.text, np.zeros(0, np.int64), np.zeros(0))
     then = RunResult(trials)
-    return _Repaired(repair.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
+    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
 
 
-def _trials(common: _Again, repair: Repair) -> Trials:
-    trace, gpu = repair.of(common.trace, common.gpu)
+def _trials(common: _Again, transform: Transform) -> Trials:
+    trace, gpu = transform.of(common.trace, common.gpu)
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)
@@ -190,7 +192,7 @@ def _trials(common: _Again, repair: Repair) -> Trials:
         return Trials.of(finished, about=about, ops=ops, arrays=arrays)
 
 
-def _gain(result: RunResult, repaired: _Repaired) -> Gain:
-    rows = np.isin(result.trials.trial, repaired.trials)
-    saved = Sample(1 - repaired.times / result.kernel_time.values[rows])
-    return Gain(repaired.text, saved, 1 - min(1.0, repaired.busiest) * (1 - saved.mean))
+def _gain(result: RunResult, transformed: _Transformed) -> Gain:
+    rows = np.isin(result.trials.trial, transformed.trials)
+    saved = Sample(1 - transformed.times / result.kernel_time.values[rows])
+    return Gain(transformed.text, saved, 1 - min(1.0, transformed.busiest) * (1 - saved.mean))

@@ -32,12 +32,12 @@ def conflicts(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
 
 
 def divergent(site: Site) -> Iterator[Finding]:
-    """Attributable share: the idle lanes' part of its weight, or of its share of memory instructions if less."""
+    """Attributable share: the idle lanes' part of its share of the time or of memory instructions, if less."""
     of = site.profile
     if not of.instructions or not diverges(of):
         return
     active = of.lanes / of.instructions
     evidence = f"{active:.1f} of {LANES} lanes are active per warp instruction"
-    idle, weight = 1 - active / LANES, max(site.weight, site.waited)
+    idle, weight = 1 - active / LANES, max(site.time_share, site.waited)
     saved = dict.fromkeys(("issue", "load_store", "l2", "dram"), idle)  # the other side of the branch asks for the same
     yield site.finding(Cause.divergence, min(site.issued, weight) * idle, evidence, **saved)

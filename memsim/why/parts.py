@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
 from memsim.why.finding import ADVICE, Cause, Finding
-from memsim.why.place import kernel_file
-from memsim.why.repairs.waits import TOGETHER
-from memsim.why.site import LANES, Site
+from memsim.why.site import LANES, Site, kernel_file
+from memsim.why.transforms.waits import TOGETHER
 
 WORD_BYTES = 4  # of a bank
 BOUND = 0.6  # a part that is busy for more of the time bounds the kernel

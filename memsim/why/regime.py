@@ -18,7 +18,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
-from memsim.why.place import kernel_file
+from memsim.why.site import kernel_file
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
     "registers": "use fewer registers per thread (__launch_bounds__, smaller tiles), or keep more loads in flight",
     "shared memory": "use less shared memory per block, or let larger blocks share it",
     "blocks": "use larger blocks: an SM holds no more blocks, however small they are",
-    "warps": "choose a block size that divides the number of warps an SM holds",
+    "warps": "choose a block size that divides the number of warps that an SM holds",
 }
 
 

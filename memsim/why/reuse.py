@@ -12,7 +12,7 @@ _FEW = 0.05  # of reuses: a cache that has room for the others loses them by its
 
 
 def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
-    """In excess: the part of its weight that fetches beyond the first have."""
+    """In excess: the part of its share of the time that fetches beyond the first have."""
     of = site.profile
     if of.l1_uses and of.block_sectors and site.l1_fetched > of.block_sectors:
         yield _from_l1(site, gpu, site.l1_fetched / of.block_sectors)
@@ -21,7 +21,7 @@ def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
         distance = _after(of.l2_distances, of.l2_far, gpu.l2.size_bytes, gpu.l2.line_bytes, "L2")
         evidence = f"main memory reads each sector of {site.array} {times:.1f} times on average{distance}"
         part = 1 - 1 / times
-        yield site.finding(Cause.evicted_l2, site.weight * part, evidence, dram=max(part, site.dram_excess))
+        yield site.finding(Cause.evicted_l2, site.time_share * part, evidence, dram=max(part, site.dram_excess))
 
 
 def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
@@ -29,7 +29,7 @@ def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
     of, l1 = site.profile, gpu.l1
     evidence = f"L1 fetches each sector {times:.1f} times per block"
     part, reuses = 1 - 1 / times, sum(of.l1_distances)
-    cost, saved = site.weight * part, {"l2": part, "dram": site.dram_excess}
+    cost, saved = site.time_share * part, {"l2": part, "dram": site.dram_excess}
     crowded = of.l1_late - of.l1_far
     if reuses and crowded > of.l1_far:
         skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
@@ -88,5 +88,5 @@ def left_to_caches(site: Site) -> Iterator[Finding]:
     if site.stores:
         evidence = f"a block stores each sector {times:.1f} times"
     part = 1 - 1 / times
-    excess = site.weight * part * (1 - site.l1_hit)
+    excess = site.time_share * part * (1 - site.l1_hit)
     yield site.finding(Cause.reuse, excess, evidence, load_store=part, l2=1.0, dram=site.dram_excess)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
+from pathlib import PurePath
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import AccessKind, outcome_counts
@@ -37,7 +39,8 @@ class Site:
         width: bytes of a lane's access.
         ops: numbers of its static ops.
         waited: its share of all waiting.
-        weight: its share of all waiting, or of all sectors that go to L1, whichever is more (nobody waits for a store).
+        time_share: its share of all waiting, or of all sectors that go to L1, whichever is more (no warp waits for a
+            store).
         issued: share of the memory instructions.
         queued: share of its loads' waiting that an idle machine would not have; of a store, that of all loads.
         profile: what it asks for.
@@ -61,7 +64,7 @@ class Site:
     width: int
     ops: tuple[int, ...]
     waited: float
-    weight: float
+    time_share: float
     issued: float
     queued: float
     profile: OpProfile
@@ -120,7 +123,7 @@ def sites(result: RunResult, gpu: GPU) -> Iterator[Site]:
             width=first["width"],
             ops=tuple(ops),
             waited=float(work.waited[ops].sum()),
-            weight=work.weight(ops),
+            time_share=work.time_share(ops),
             issued=total.instructions / work.instructions,
             queued=queued if stores else _queued_at(result, gpu, ops),
             profile=total,
@@ -148,3 +151,10 @@ def _queued_at(result: RunResult, gpu: GPU, ops: list[int]) -> float:
     beyond = h2 * gpu.l2.hit_latency_cycles + (1 - h2) * idle_miss_cycles(gpu)
     idle = h1 * gpu.l1.hit_latency_cycles + (1 - h1) * beyond
     return max(0.0, 1 - idle / of.latency.mean)
+
+
+def kernel_file(result: RunResult) -> str:
+    """The name of the file that holds most of a kernel's ops; if none is known, of its program's first file."""
+    files = Counter(op["file"] for op in result.trials.ops if op["file"])
+    ((name, _),) = files.most_common(1) or [(result.trials.about["trace"]["source"], 0)]
+    return PurePath(name).name

@@ -26,5 +26,5 @@ def skewed(site: Site, gpu: GPU) -> Iterator[Finding]:
             f"{times:.1f} times its share; {site.queued:.0%} of the waiting is in queues"
         )
         reaching = min(1.0, sectors / of.sectors)
-        yield site.finding(cause, site.weight * reaching * site.queued * (1 - 1 / times), evidence)
+        yield site.finding(cause, site.time_share * reaching * site.queued * (1 - 1 / times), evidence)
         return  # a slice and its channel hold the same addresses: one finding

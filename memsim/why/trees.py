@@ -8,24 +8,24 @@ from memsim.analysis.result import RunResult
 from memsim.trace.bits import popcounts
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, Space
-from memsim.why.explanation import Explanation
+from memsim.why.bottleneck import Bottleneck
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.parts import busiest, busy
-from memsim.why.place import kernel_file
-from memsim.why.repairs.repair import Blocks, whole_blocks
-from memsim.why.repairs.trees import after_first_barrier
+from memsim.why.site import kernel_file
+from memsim.why.transforms.transform import Blocks, whole_blocks
+from memsim.why.transforms.trees import after_first_barrier
 
 # Lanes that go beyond the SM after a block's first barrier, over those before it, at most: to store sums. A sum for
 # each warp is 1/32; where blocks pass on what they have read (scans, tiles), it is 1, or 1/8 if a thread takes eight.
 _RESULTS = 0.1
 
 
-def of_few_elements(result: RunResult, trace: Trace) -> Explanation | None:
+def of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
     """What a block does from its first barrier on, in shared memory alone but for its result; None if there is no such
     part, or but one barrier, or if half as many blocks would not fill the GPU.
 
     In excess: half of that part's share of the instructions in the trace's first blocks, for one block may do it for
-    two. Where the busiest part leaves less, it works behind the sums, and None is told too.
+    two. Where the busiest part leaves less, it works behind the sums, and the answer is None, too.
     """
     about = result.trials.about["trace"]
     blocks = next(whole_blocks(trace), None)
@@ -50,7 +50,7 @@ def of_few_elements(result: RunResult, trace: Trace) -> Explanation | None:
     )
     where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.trees, *where, excess, excess, evidence, ADVICE[Cause.trees])
-    return Explanation(Cause.trees, (found,), excess, room)
+    return Bottleneck(Cause.trees, (found,), excess, room)
 
 
 def _lanes_beyond_the_sm(trace: Trace, blocks: Blocks) -> np.ndarray:

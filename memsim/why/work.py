@@ -73,7 +73,7 @@ class ResultWork:
         """All memory instructions, at least one."""
         return max(1, sum(of.instructions for of in self.profiles))
 
-    def weight(self, ops: list[int]) -> float:
+    def time_share(self, ops: list[int]) -> float:
         """The share of some ops of all waiting, or of all sectors that go to L1, whichever is more: nobody waits for a
         store."""
         sectors = sum(self.profiles[op].sectors for op in ops) / max(1, sum(of.sectors for of in self.profiles))

@@ -141,7 +141,7 @@ def test_expected_latency_where_a_level_is_not_used(h1, h2, memory, x):
     assert sum(parts) == pytest.approx(x, nan_ok=True)
 
 
-def test_a_load_that_only_merges_waits_for_the_fetches_of_others():
+def test_merging_load_waits_for_fetches_of_others():
     trials = synthetic.spmv(2)
     trials.counters[:, 1, Level.l1] = trials.counters[:, 1, Level.l2] = 0
     trials.counters[:, 1, Level.l1, Event.read_merge, CountUnit.transactions] = 100
@@ -152,7 +152,7 @@ def test_a_load_that_only_merges_waits_for_the_fetches_of_others():
 
 
 @given(st.lists(st.integers(0, 20_000), min_size=1, max_size=200), st.floats(0.01, 0.99))
-def test_quantiles_lie_within_the_bin_of_the_exact_quantile(latencies, q):
+def test_quantiles_lie_within_bin_of_exact_quantile(latencies, q):
     edges = latency_bin_edges()
     counts = np.histogram(latencies, edges)[0]
     exact = np.sort(latencies)[max(int(np.ceil(q * len(latencies) - 1e-9)) - 1, 0)]

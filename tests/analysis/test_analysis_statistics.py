@@ -30,7 +30,7 @@ def test_t_interval_agrees_with_scipy(values):
 
 
 @pytest.mark.parametrize("method, slack", [("t", 0.02), ("bootstrap", 0.06)])
-def test_an_interval_holds_the_mean_as_often_as_it_says(method, slack):
+def test_interval_holds_mean_as_often_as_it_says(method, slack):
     """300 samples of 20 normal trials; bootstrap intervals are known to be somewhat narrow at this size."""
     rng = np.random.default_rng(1)
     runs = 1500 if method == "t" else 60

@@ -35,7 +35,7 @@ def test_enough_is_when_the_widest_interval_is_narrower():
     assert answers[-1] and not answers[3]
 
 
-def test_accesses_that_do_not_happen_do_not_keep_a_run_going():
+def test_inactive_accesses_do_not_prolong_run():
     trials = synthetic.spmv(3)
     trials.counters[:] = 0
     assert narrower_than(1e-6)(trials) and widest(RunResult(trials).ratios) is None
@@ -47,7 +47,7 @@ def test_trials_that_agree_are_enough():
     assert narrower_than(1e-6)(trials)
 
 
-def test_the_running_interval_is_that_of_all_trials_so_far():
+def test_running_interval_equals_interval_of_trials_so_far():
     trials = synthetic.spmv(10)
     running = Running()
     notes = [running.add(_some(trials, slice(t, t + 1))) for t in range(10)]
@@ -71,7 +71,7 @@ def test_the_default_waits_for_the_time_too():
         assert enough(_some(trials, slice(count - 1, count))) == expected
 
 
-def test_the_split_of_hits_and_merges_alone_prolongs_nothing():
+def test_split_of_hits_and_merges_alone_prolongs_nothing():
     trials = synthetic.spmv(3)
     trials.counters[:], trials.cycles[:] = trials.counters[0], trials.cycles[0]
     of = trials.counters[:, 0, Level.l1, :, CountUnit.transactions]

@@ -1,4 +1,4 @@
-"""The time of a launch from a part of it: by hand, and beside twenty launches of the library that also run whole."""
+"""The time of a launch from a part of it: by hand, and compared with twenty launches that also run whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _trials(grid, traced, done, full_until=800_000, dirty=0):
     return trials
 
 
-def test_each_block_more_takes_as_long_as_in_the_later_half():
+def test_later_blocks_take_as_long_as_later_half():
     """168 blocks in the first half of 800,000 cycles and 80 in the later one: 5000 cycles each."""
     done = [0, 42, 84, 126, 168, 188, 208, 228, 248]
     found = RunResult(_trials(3360, 336, done)).launch_time
@@ -73,7 +73,7 @@ def test_what_is_left_dirty_will_be_written():
     assert RunResult(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 10)
 
 
-def test_a_launch_that_was_replayed_whole_is_what_was_replayed():
+def test_fully_replayed_launch_equals_its_replay():
     result = RunResult(_trials(336, 336, np.zeros(9), full_until=0))
     assert result.whole and result.launch_time.cycles.mean == CYCLES
     assert result.kernel_time.mean == pytest.approx(CYCLES / 1150 / 1000)
@@ -91,12 +91,12 @@ def test_the_launch_itself_is_counted_once():
 
 
 @pytest.mark.parametrize("traced", [21, 84, 168])
-def test_a_part_that_never_fills_the_gpu_is_counted_in_waves(traced):
+def test_part_that_never_fills_gpu_counts_in_waves(traced):
     result = RunResult(_trials(3360, traced, np.zeros(9), full_until=0))
     assert result.launch_time.cycles.mean == pytest.approx(CYCLES * 3360 / max(traced, WAVE))
 
 
-def test_a_launch_lasts_as_long_as_l2_serves_its_stores():
+def test_launch_lasts_until_l2_has_served_stores():
     """Blocks that take 10 cycles each, but store 600 sectors, of which one slice takes one per cycle."""
     trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680)
     trials.counters[:, 0, Level.l2, Event.write_hit, CountUnit.sectors] = 168 * 600
@@ -107,7 +107,7 @@ def test_a_launch_lasts_as_long_as_l2_serves_its_stores():
     assert RunResult(short).launch_time.cycles.mean == pytest.approx(33600 * 100)
 
 
-def test_a_part_of_a_store_bound_launch_predicts_it(tmp_path):
+def test_part_of_store_bound_launch_predicts_it(tmp_path):
     """Each lane stores 4 bytes of a sector of its own: L2 is the limit, and its queues are full when a part ends."""
     source = tmp_path / "stores.py"
     source.write_text(STORES)

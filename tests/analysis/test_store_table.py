@@ -1,4 +1,4 @@
-"""Stores and reductions beside counts by hand and the totals of all ops."""
+"""Stores and reductions, compared with counts by hand and the totals of all ops."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def _result(name, **parameters):
 
 
 @pytest.mark.slow
-def test_a_strided_store_is_in_part_and_its_sectors_are_those_of_its_lanes():
+def test_strided_store_is_partial_in_its_lanes_sectors():
     result = _result("transpose", n=64, variant="naive")
     (only,) = result.stores
     assert (only.kind, only.array, only.instructions, only.sectors) == ("store", "b", 64 * 2, 64 * 64)
@@ -24,7 +24,7 @@ def test_a_strided_store_is_in_part_and_its_sectors_are_those_of_its_lanes():
     assert "store b[column, row + k]" in tables(result)
 
 
-def test_reductions_are_told_and_atomics_that_return_a_value_stand_with_the_loads():
+def test_reductions_are_stores_and_returning_atomics_are_loads():
     result = _result("histogram", n=1 << 10, bins=8, grid=2)
     (only,) = result.stores
     assert only.kind == "reduction" and only.sectors == pytest.approx(result.counters["l1"]["sectors"]["atomics"])

@@ -1,6 +1,7 @@
 """The warp instructions of a trace: those of its rows, counted by hand."""
 
 import numpy as np
+from trace_programs import ARRAYS, OPS, chunk
 
 import memsim
 from memsim.analysis.profiler import metrics
@@ -8,7 +9,6 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import warp_instructions
 from memsim.trace.schema import NO_OP, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
 
 
 def result_of(warp, path) -> RunResult:

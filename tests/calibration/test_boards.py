@@ -1,4 +1,4 @@
-"""Presets beside the published latency curves that they were made from: plateaus of a walk in random order."""
+"""Presets compared with the published latency curves that they were made from: plateaus of a walk in random order."""
 
 from __future__ import annotations
 

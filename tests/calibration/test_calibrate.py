@@ -119,8 +119,8 @@ def test_rates_are_found(tmp_path_factory, gpu, seed):
     assert known.gpu.dram.clock_mhz == pytest.approx(gpu.dram.clock_mhz, rel=0.04)
 
 
-def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
-    """One slice feeds one SM and no more; and a clock that the driver told stays."""
+def test_hidden_or_driver_reported_limits_are_left(tmp_path):
+    """One slice feeds one SM and no more; and a clock that the driver reported stays."""
     gpu = machines.gpu(sm__count=2, l2__slices=1, l2__sector_cycles=3, l2__size_bytes=1 << 17, dram__clock_mhz=300.0)
     base = tmp_path / "base.toml"
     base.write_text(as_toml(override(gpu, {"sm.reply_bytes_per_cycle": 4})))
@@ -137,7 +137,7 @@ def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
 @drawn(10, phases=[Phase.generate])
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
 def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
-    """Whatever the hashes are; where a row is no longer than what a channel holds, nothing is told."""
+    """Whatever the hashes are; where a row is no longer than what a channel holds, nothing is reported."""
     hashes = data.draw(st.lists(st.sampled_from(["modulo", "rotated"]), min_size=2, max_size=2))
     row = stretch * stretches
     device = SimulatedDevice(machines.gpu(
@@ -152,7 +152,7 @@ def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, d
         assert rows(device, 32, channels) == {"dram.row_bytes": row} | held
 
 
-def test_an_access_that_no_open_row_makes_shorter_tells_no_row():
+def test_row_size_stays_unknown_without_shorter_access():
     """As where a bank closes its row at once."""
     device = SimulatedDevice(machines.gpu(dram__row_policy="closed_page")).without_l1()
     with pytest.raises(RuntimeError, match="an open row wins .* cycles, too few to tell"):
@@ -160,7 +160,7 @@ def test_an_access_that_no_open_row_makes_shorter_tells_no_row():
 
 
 @pytest.mark.slow
-def test_an_index_is_found_or_said_to_be_none_that_is_known():
+def test_index_is_a_known_one_or_none():
     """Where the base has another number of slices, no function explains which lines of L2 compete."""
     size = {"l1__ways": 4, "l1__size_bytes": 8192, "l2__ways": 8, "l2__size_bytes": 65536, "l2__slices": 4}
     hashes = {"l1.set_hash": "polynomial", "l2.slice_hash": "rotated", "l2.set_hash": "xor_fold"}
@@ -204,10 +204,10 @@ def fake():
 @pytest.mark.slow
 def test_a_board_s_preset_is_what_it_is(fake):
     """From another GPU of its kind; latencies to the width of the program's bins."""
-    told: list[str] = []
-    name, found = calibrated(fake, "quadro-gv100", "mine.csv", told.append)
+    reported: list[str] = []
+    name, found = calibrated(fake, "quadro-gv100", "mine.csv", reported.append)
     board, given = found.gpu, load_gpu("tesla-v100")
-    assert name == "NVIDIA Fake tesla-v100" and not found.left and told[:2] == ["L2", "L1"]
+    assert name == "NVIDIA Fake tesla-v100" and not found.left and reported[:2] == ["L2", "L1"]
     assert (board.sm.clock_mhz, board.dram.clock_mhz, board.l2.size_bytes) == (1380, 877, 393216)
     assert not differing(override(given, {"l2.size_bytes": 393216}), board)
     assert board.l2.clock_mhz == pytest.approx(given.l2.clock_mhz, rel=0.005)
@@ -236,7 +236,7 @@ def test_segments_are_the_walk(walked, data):
     assert back == list(zip(walked, groups, strict=True))
 
 
-def test_many_groups_are_asked_for_a_few_at_a_time(fake):
+def test_many_groups_are_asked_for_few_at_time(fake):
     """A list walked twice; every access of the second lap in a group of its own."""
     list_ = np.arange(80) * 128
     found = fake.walk(np.tile(list_, 2), np.concatenate([np.zeros(80, int), 1 + np.arange(80)]))
@@ -267,11 +267,13 @@ def test_without_a_gpu_it_ends_in_one_line(tmp_path):
 
 def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
     """It answers the first question, and reads no other."""
-    told = "name Fake\ncapability 7.0\nsms 80\nthreads 2048\nwarp 32\nblocks 32\nregisters 65536\nshared_bytes 98304"
-    told += "\nl2_bytes 6291456\nclock_khz 1380000\nmemory_khz 877000\nbus_bits 4096"
-    told += "\nwalk_shared_bytes 33028\nend"
+    reported = (
+        "name Fake\ncapability 7.0\nsms 80\nthreads 2048\nwarp 32\nblocks 32\nregisters 65536\nshared_bytes 98304"
+    )
+    reported += "\nl2_bytes 6291456\nclock_khz 1380000\nmemory_khz 877000\nbus_bits 4096"
+    reported += "\nwalk_shared_bytes 33028\nend"
     probe = tmp_path / "probe"
-    probe.write_text(f"#!/bin/sh\nread command\nexec <&-\necho '{told}'\n")
+    probe.write_text(f"#!/bin/sh\nread command\nexec <&-\necho '{reported}'\n")
     probe.chmod(0o755)
     monkeypatch.setattr("memsim.calibration.board.compiled", lambda out: probe)
     done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
@@ -293,7 +295,7 @@ def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):
 
 @needs_nvcc
 @pytest.mark.slow
-def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
+def test_program_reads_walk_s_addresses_in_order(tmp_path):
     """Its kernel, run on the CPU as nvcc's PTX."""
     walked = np.concatenate([np.arange(6) * 128, [640, 4, 4096], 4096 - 32 * np.arange(5)])
     order = segments(walked, np.arange(len(walked)) % 3 - 1)

@@ -83,8 +83,8 @@ def test_headers_of_wheels_are_found_after_the_toolkits(bare):
 
 def test_no_compiler_is_one_line(bare, capsys):
     assert nvcc.main(["a.cu"]) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1 and "pip install 'memsim[cuda]'" in told
+    printed = capsys.readouterr().err
+    assert printed.count("\n") == 1 and "pip install 'memsim[cuda]'" in printed
 
 
 def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch, capsys):

@@ -102,7 +102,7 @@ def copying(n: int, x: int, y: int) -> bytes:
     return struct.pack("<i4xQQ", n, x, y)
 
 
-def test_a_traced_launch_leaves_memory_as_a_gpu_would(tmp_path):
+def test_traced_launch_leaves_memory_as_gpu_would(tmp_path):
     process = GpuProcess(tmp_path)
     x, y = process.allocate(np.arange(100, dtype=np.int32), "x"), process.allocate(np.zeros(100, np.int32), "y")
     process.load(COPY)
@@ -129,7 +129,7 @@ def test_traces_do_not_depend_on_where_memory_lies(tmp_path):
     assert [one.base for one in first.arrays][:2] == [1 << 28, (1 << 28) + 512]
 
 
-def test_the_launch_with_most_accesses_is_traced_in_one_run(tmp_path):
+def test_launch_with_most_accesses_is_traced(tmp_path):
     process = GpuProcess(tmp_path)
     x, y = process.allocate(np.zeros(256, np.int32)), process.allocate(np.zeros(256, np.int32))
     process.load(COPY)
@@ -149,16 +149,16 @@ def test_a_chosen_launch_is_traced(tmp_path):
     assert [one.counted.index for one in process.launches.traces] == [2]
 
 
-def test_an_access_out_of_bounds_is_error_700_with_its_thread(tmp_path):
+def test_access_out_of_bounds_names_its_thread(tmp_path):
     process = GpuProcess(tmp_path)
     x, y = process.allocate(np.zeros(40, np.int32), "x"), process.allocate(np.zeros(64, np.int32), "y")
     process.load(COPY)
     assert process.launch("copy", copying(64, x, y), grid=2).status == 700
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as stopped:
         check_outcome(process.launches, False, 1, True)
-    assert "kernel copy: read of 4 bytes" in str(told.value)
-    assert "thread (8,0,0) of block (1,0,0)" in str(told.value)
-    assert "0 bytes after the allocation x of 160 bytes" in str(told.value)
+    assert "kernel copy: read of 4 bytes" in str(stopped.value)
+    assert "thread (8,0,0) of block (1,0,0)" in str(stopped.value)
+    assert "0 bytes after the allocation x of 160 bytes" in str(stopped.value)
 
 
 def test_kernels_print_in_the_order_of_threads(tmp_path):
@@ -176,15 +176,15 @@ def test_kernels_allocate_from_a_heap(tmp_path):
     assert (process.read(out, 8) == np.arange(8)).all()
 
 
-def test_a_failed_assertion_is_error_710_with_cudas_message(tmp_path):
+def test_failed_assertion_is_error_710_with_cudas_message(tmp_path):
     process = GpuProcess(tmp_path)
     process.load(PRINT)
     assert process.launch("check", b"", block=1).status == 710
-    told = str(process.launches.failures[0])
-    assert "x > 0:12: x > 0: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed" in told
+    stopped = str(process.launches.failures[0])
+    assert "x > 0:12: x > 0: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed" in stopped
 
 
-def test_ptx_that_is_damaged_is_refused_with_a_reason(tmp_path):
+def test_ptx_that_is_damaged_is_refused_with_reason(tmp_path):
     reply = GpuProcess(tmp_path).load(HEAD + ".visible .entry k( { ret; }")
     assert reply.status == 218 and b"PTX" in reply.payload
 

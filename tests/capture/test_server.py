@@ -67,7 +67,7 @@ def test_a_program_without_launches_is_an_error(tmp_path):
         run(tmp_path, "")
 
 
-def test_the_exit_code_of_a_failed_program_is_reported(tmp_path):
+def test_exit_code_of_failed_program_is_reported(tmp_path):
     with pytest.raises(InputError, match="ended with exit code 3"):
         run(tmp_path, "hello(); sys.exit(3)")
 
@@ -105,7 +105,7 @@ def _has_ended(process: int) -> bool:
         return True
 
 
-def test_a_program_that_does_not_exist_is_one_line(tmp_path):
+def test_program_that_does_not_exist_is_one_line(tmp_path):
     with pytest.raises(InputError, match="no-such-program"):
         serve(["no-such-program"], {}, load_gpu("rtx4090"), Wanted(), tmp_path / "out.h5", shown="no-such-program")
 

@@ -208,7 +208,7 @@ def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("--blocks", "3:9"), ("--blocks", "0:1"), ("--blocks", "5:6", "--snapshot-only")])
-def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, options):
+def test_program_stops_when_last_wanted_block_has_run(long, tmp_path, options):
     """All two thousand million would take hours, and then the program sleeps."""
     path = tmp_path / "t.h5"
     done = long_captured(long, 2**31 - 1, 600, "-o", str(path), *options)
@@ -218,7 +218,7 @@ def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, opti
 
 
 @pytest.mark.slow
-def test_with_a_folder_a_program_stops_when_each_named_kernel_has_its_trace(long, tmp_path):
+def test_program_stops_when_each_named_kernel_is_traced(long, tmp_path):
     done = long_captured(long, 4, 600, "-o", str(tmp_path), "--kernel", "work,after")
     assert (done.returncode, done.stdout) == (0, "begun\nCOMPLETED SUCCESSFULLY\n")
     assert files(tmp_path) == {"work.h5", "after.h5"}
@@ -237,7 +237,7 @@ WRONG = "what the program printed or wrote after that is wrong"
 
 
 @pytest.mark.slow
-def test_results_of_a_snapshot_are_said_to_be_wrong(app, tmp_path):
+def test_results_of_snapshot_are_said_to_be_wrong(app, tmp_path):
     """Unless nothing was left out."""
     only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--to-end")
     done = captured(app, *only, "--blocks", "0:2", "--", "4")
@@ -248,7 +248,7 @@ def test_results_of_a_snapshot_are_said_to_be_wrong(app, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_program_that_fails_on_a_snapshots_data_is_not_blamed(app, tmp_path):
+def test_program_failing_on_sampled_data_is_not_blamed(app, tmp_path):
     options = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--blocks", "0:2")
     done = captured(app, *options, "--to-end", "--", "4", "7")
     assert (done.returncode, files(tmp_path)) == (2, set())
@@ -308,13 +308,13 @@ def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["-arch=sm_80"], "links the static CUDA runtime"),
         (["-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80"], "has machine code only, no PTX"),
     ],
 )
-def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_path, options, told):
+def test_uncapturable_executable_is_refused_before_it_runs(app, tmp_path, options, message):
     """The message names the flags that help."""
     compiler = find_compiler()
     if "shared" in options:
@@ -323,7 +323,7 @@ def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_p
     subprocess.run(command, cwd=app, check=True)
     done = memsim(tmp_path, "-o", "t.h5", "./app")
     assert (done.returncode, done.stdout, files(tmp_path)) == (2, "", {"app"})
-    assert done.stderr.startswith(f"memsim: ./app: program {told}") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"memsim: ./app: program {message}") and done.stderr.count("\n") == 1
     assert "-cudart shared" in done.stderr and "CMAKE_CUDA_ARCHITECTURES=89-virtual" in done.stderr
 
 
@@ -341,7 +341,7 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["absent.cu", "-o", "x.h5"], "absent.cu: file does not exist; give CUDA C++ source"),
         (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; make it first"),
@@ -354,10 +354,11 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
         (["-o", "x.h5", "/bin/true"], "/bin/true: run launched no kernel"),
     ],
 )
-def test_bad_input_is_one_line(app, arguments, told):
+def test_bad_input_is_one_line(app, arguments, message):
     done = memsim(app, *arguments)
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1 and told in done.stderr
+    errors = [line for line in done.stderr.splitlines() if not line.endswith("s so far")]  # phases on a busy machine
+    assert len(errors) == 1 and message in errors[0]
     assert not (app / "x.h5").exists()
 
 

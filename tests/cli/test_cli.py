@@ -129,7 +129,7 @@ def test_until_stops_at_a_narrow_interval(files):
             assert ratio["interval"] is None or ratio["interval"][1] - ratio["interval"][0] <= 0.05
 
 
-def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
+def test_without_number_it_stops_when_answer_is_known(files, tmp_path):
     """When all intervals are narrow, after three trials or more, or at the most; the first line says why."""
     same = [
         option
@@ -290,7 +290,7 @@ def test_bad_input_is_one_line(files, tmp_path, case):
 
 
 @pytest.mark.parametrize("command", ["trace", "run"])
-def test_a_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
+def test_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
     """A limit on the size of files stands in for the disk: writes beyond it fail as on a full one."""
 
     def limit():

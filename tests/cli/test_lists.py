@@ -41,7 +41,7 @@ def test_every_workload_is_listed_with_what_it_does():
     assert all(len(line.split()) > 3 and "…" not in line for line in lines)  # a pipe gets all of it
 
 
-def test_a_workload_shows_its_parameters_and_how_to_trace_it():
+def test_workload_shows_parameters_and_trace_command():
     text = _run("workloads", "spmv")
     assert "nnz_per_row" in text and "51" in text and "one of poisson, fixed, spread" in text
     command = text.splitlines()[-1].split()[1:]

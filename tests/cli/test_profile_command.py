@@ -76,19 +76,65 @@ def test_show_prints_the_table_and_one_kernel(file):
     assert call("show", file, "--kernel", "halved").stdout.startswith("halved on tesla-c2050: 3 trials")
     document = json.loads(call("show", file, "-k", "add", "--json").stdout)
     assert document["trials"] == 3
-    for wrong in (["--json"], ["--kernel", "neither"]):
+    assert {one["kernel"] for one in json.loads(call("show", file, "--json").stdout)["kernels"]} >= {"halved"}
+    for wrong in (["--why"], ["--kernel", "neither"]):
         refused = call("show", file, *wrong)
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
+
+
+@pytest.fixture(scope="module")
+def other(folder, tmp_path_factory):
+    """A profile of the same program with a slower clock of DRAM, of which only launches of one kernel are twice."""
+    out = tmp_path_factory.mktemp("other") / "q.h5"
+    traces = [*sorted(folder.glob("*.h5")), folder / "halve-5.h5"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memsim.api.profile.MOST", 3)
+        memsim.profile_program(traces, GPU, quick=True, settings={"dram.clock_mhz": 700}).save(out)
+    return out
+
+
+def test_compare_reads_two_profiles(file, other):
+    same = call("compare", file, file)
+    assert same.exit_code == 0 and "speed-up of the second 1×" in same.stdout and "no significant" in same.stdout
+    found = call("compare", file, other, "--json")
+    document = json.loads(found.stdout)["comparisons"][0]
+    assert document["cautions"] == ["the programs make 6 and 7 launches"]
+    kernels = {one["kernel"]: one for one in document["kernels"]}
+    assert kernels["halved"]["second"]["launches"] == 4 and kernels["added"]["speedup"] < 1
+    times = [sum(one[which]["time_ms"] for one in kernels.values()) for which in ("first", "second")]
+    assert document["speedup"] == pytest.approx(times[0] / times[1], rel=0.01)
+    gate = call("compare", file, other, "--fail-if-slower", "1%")
+    assert gate.exit_code == 1 and f"slower than {file}" in gate.output
+
+
+def test_compare_and_plot_refuse_a_profile_next_to_other_results(file, folder, tmp_path):
+    memsim.simulate(folder / "add-0.h5", GPU, trials=2, out=tmp_path / "one.h5")
+    for command in ("compare", "plot"):
+        refused = call(command, file, tmp_path / "one.h5")
+        assert refused.exit_code == 2 and "is no profile of a program" in refused.output
+
+
+def test_plot_draws_kernels_and_cold_next_to_warm(file, other, tmp_path):
+    drawn = call("plot", file, "-o", tmp_path, "--format", "svg")
+    assert drawn.exit_code == 0, drawn.output
+    assert "halved" in (tmp_path / "kernels.svg").read_text()
+    assert "later launches" in (tmp_path / "cold-and-warm.svg").read_text()
+    both = call("plot", file, other, "-o", tmp_path / "both", "--format", "svg")
+    assert [path.name for path in (tmp_path / "both").iterdir()] == ["kernels.svg"] and both.exit_code == 0
 
 
 @pytest.mark.slow
 def test_report_writes_a_page_of_the_kernels(file, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", file, "--quick", "-o", page).exit_code == 0
-    assert "added" in page.read_text() and "halved" in page.read_text()
+    text = page.read_text()
+    for number, name in enumerate(re.findall(r'<a href="#r\d">(\w+)</a></div>', text)):
+        assert name in ("added", "halved") and f'id="r{number}"' in text
+    assert "Cold and warm L2" in text and "Kernels by time" in text
+    assert "no copies and waits" in text  # of a folder without launches.json
 
 
-def test_an_output_that_exists_is_refused_before_anything_runs(folder, file):
+def test_output_that_exists_is_refused_before_anything_runs(folder, file):
     refused = call("profile", folder, "--gpu", GPU, "-o", file)
     assert refused.exit_code == 2 and "exists; give --force" in refused.output
     assert "replaying" not in refused.output

@@ -27,8 +27,8 @@ def test_the_total_is_the_sum_of_the_launches(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2"])
     assert done.exit_code == 0, done.output
     times = [memsim.simulate(one, "tesla-c2050", trials=2).kernel_time.mean for one in folder.glob("*.h5")]
-    told = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
-    assert told is not None and float(told[1]) == pytest.approx(sum(times), abs=1e-4)
+    printed = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
+    assert printed is not None and float(printed[1]) == pytest.approx(sum(times), abs=1e-4)
     assert re.search(r"^\w+ +2 +[\d.]+ +100\.0 ", done.output, re.MULTILINE), "both are of one kernel"
     quiet = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2", "--quiet"])
     assert quiet.exit_code == 0 and quiet.stdout == ""
@@ -41,14 +41,14 @@ def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
 
 
-def test_traces_that_tell_no_order_are_in_that_of_their_names_numbers(tmp_path):
+def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
     for name in ("add-10", "add-2", "add"):
         memsim.trace("spmv", rows=32, nnz_per_row=4, out=tmp_path / f"{name}.h5")
     assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]
 
 
 @pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
-def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
+def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
     assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
 
@@ -88,8 +88,8 @@ def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2 and "exists; give --force" in again.stderr
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
-    beside = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
-    assert beside.exit_code == 2 and "must be another folder" in beside.stderr
+    refused = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
+    assert refused.exit_code == 2 and "must be another folder" in refused.stderr
 
 
 def test_launches_in_turn_must_tell_their_order(folder):

@@ -13,7 +13,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 
 
-def test_stores_hit_l2_only_where_a_store_was_before():
+def test_stores_hit_l2_only_where_store_was_before():
     before_read, before_written = store_claims()
     assert (before_read.ours, before_read.verdict) == (0, "met")
     assert (before_written.ours, before_written.verdict) == (100, "met")
@@ -27,11 +27,11 @@ def test_stores_hit_l2_only_where_a_store_was_before():
         ([5, 5, 5], 2),
     ],
 )
-def test_the_sd_settles_where_it_stays_within_a_quarter(values, trials):
+def test_sd_settles_where_it_stays_within_quarter(values, trials):
     assert settled(Ratio(np.array(values, float))) == trials
 
 
-def test_the_interval_of_a_speedup_holds_it_as_often_as_it_says():
+def test_interval_of_speedup_has_its_stated_coverage():
     rng = np.random.default_rng(1)
     result, inside = RunResult(synthetic.spmv(8)), 0
     for _ in range(400):

@@ -34,7 +34,7 @@ def test_the_quick_form_does_the_work_it_times():
     rows = bench.measure(QUICK, [part for part in bench.PARTS if part != "first_use"])
     work = {row.what: row.work for row in rows}
     assert work["transactions replayed a second and core"] == (1 + QUICK.trials) * transactions
-    assert work["accesses a second of pycachesim's C backend"] == transactions
+    assert work["accesses per second of pycachesim's C backend"] == transactions
     assert work["lane accesses described a second, in memory"] == lanes
     assert work["lane accesses described a second, with the file"] == lanes
     assert work["two workers over one"] == 4 * QUICK.trials
@@ -49,7 +49,7 @@ def test_the_quick_form_does_the_work_it_times():
     assert all(row.what in table(rows) for row in rows)
 
 
-def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
+def test_merged_stream_takes_transactions_once_and_alternates_warps():
     with prepared(TINY) as workload:
         transactions, line_bytes = workload.transactions, workload.gpu.l1.line_bytes
         pieces = list(_stream(transactions, line_bytes))
@@ -67,7 +67,7 @@ def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
     assert not stores[: len(stores) // 2].any()
 
 
-def test_a_streaming_kernel_is_the_same_in_every_encoding(tmp_path):
+def test_streaming_kernel_is_same_in_every_encoding(tmp_path):
     whole = []
     for encoding in ENCODINGS:
         write_streaming(tmp_path / "kernel.traceg", 3, encoding)
@@ -81,7 +81,7 @@ def test_a_streaming_kernel_is_the_same_in_every_encoding(tmp_path):
     assert whole[0] == [row for rows in expected for row in rows]
 
 
-def test_clocks_count_the_time_of_what_they_are_put_on():
+def test_clocks_count_time_of_wrapped_functions():
     class Waiter:
         def wait(self):
             sleep(0.02)
@@ -100,10 +100,10 @@ def test_the_table_says_what_is_reached():
     rows = [
         Row("speed", 12.3, "M/s", 4, 10, "how it was measured", 1),
         Row("share", 26.0, "%", 25, 10, "", 1, less_is_better=True),
-        Row("beside", 3.0, "x", None, None, "", 1),
+        Row("compared", 3.0, "x", None, None, "", 1),
     ]
     lines = table(rows).splitlines()
     assert lines[2].split() == ["speed", "12.3", "M/s", ">=", "4", ">=", "10", "aim"]
     assert lines[3].strip() == "how it was measured"
     assert lines[4].split() == ["share", "26.0", "%", "<=", "25", "<=", "10", "missed"]
-    assert lines[6].split() == ["beside", "3.00", "x"]
+    assert lines[6].split() == ["compared", "3.00", "x"]

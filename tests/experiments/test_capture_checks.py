@@ -17,5 +17,5 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("printed", PRINTED)
-def test_a_figure_is_no_failure_and_an_error_with_a_count_is_one(printed):
+def test_counted_error_fails_and_plain_figure_does_not(printed):
     assert verdict(printed) == PRINTED[printed]

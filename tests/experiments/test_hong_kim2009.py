@@ -28,7 +28,7 @@ def test_table_2_from_a_trace():
 
 
 def test_the_command_says_so_too(tmp_path):
-    """Table 2 rounds MWP to 2.28 before it goes on; the command does not."""
+    """Table 2 rounds MWP to 2.28 before it continues; the command does not."""
     path = tmp_path / "example.h5"
     memsim.trace(kernels.table_2, out=path, blocks="all")
     settings = [word for field, value in SYSTEM.items() for word in ("--set", f"{field}={value}")]
@@ -72,5 +72,5 @@ def test_applications_are_those_of_table_5(name, printed):
     assert (of_a_step(case) if case.steps else per_thread(case)) == printed
 
 
-def test_tiles_cost_what_table_5_prints_at_its_ends():
+def test_tiles_cost_what_table_5_prints_at_ends():
     assert [80 + 2000 / side * (kernels.TILE + kernels.ELEMENT * side) for side in (20, 4)] == [9780, 24580]

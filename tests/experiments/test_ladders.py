@@ -18,7 +18,7 @@ from memsim.trace.schema import OpKind
 
 
 @pytest.mark.parametrize(("kernel", "lines"), [(1, 32 + 1), (2, 1 + 1)])
-def test_a_step_of_the_described_products_touches_a_column_or_a_row(kernel, lines):
+def test_step_of_described_products_touches_column_or_row(kernel, lines):
     """A warp of the first kernel has 32 rows of A and one column of B, one of the second a row and 32 columns."""
     tx = coalesce(programs.described(kernel, 32), load_gpu(programs.GPU))
     loads = tx.instructions[: tx.first_instruction[1]]
@@ -26,7 +26,7 @@ def test_a_step_of_the_described_products_touches_a_column_or_a_row(kernel, line
     assert np.array_equal(loads["count"][:8].reshape(4, 2).sum(axis=1), [lines] * 4)
 
 
-def test_a_product_takes_a_start_and_so_much_a_step(monkeypatch):
+def test_product_takes_start_and_so_much_step(monkeypatch):
     """Of 2 ms and 0.01 ms a step: 4096 steps take 42.96 ms."""
     monkeypatch.setattr(products, "described", lambda kernel, k: k)
     time = SimpleNamespace
@@ -50,7 +50,7 @@ def test_a_ladder_that_is_right_meets_its_aims(study):
 
 
 @pytest.mark.parametrize("study", [products, reductions])
-def test_a_ladder_in_the_wrong_order_and_far_off_misses_them(study):
+def test_wrongly_ordered_ladder_misses_targets(study):
     measured = study.measured()
     backwards = reversed([figure for _, figure in measured.values()])
     rows = {

@@ -22,7 +22,7 @@ from memsim.trace.coalesce import coalesce
 
 @pytest.mark.parametrize("order", ["sequential", "random"])
 @pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
-def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
+def test_walks_are_those_of_pointer_chase_kernel(name, order):
     """Cycles and counts agree but for the kernel's own instructions: its last store and the compute between links."""
     gpu = override(load_gpu(name), QUIET | {"sm.count": 1, "sm.instruction_cycles": 0})
     elements, stride = 200, gpu.l1.line_bytes

@@ -16,7 +16,7 @@ def test_every_launch_is_measured_described_and_found():
 
 
 @pytest.mark.parametrize(("offset", "sectors"), [(0, 4 + 4 + 4), (128, 12), (11, 5 + 5 + 4)])
-def test_a_sum_asks_for_the_sectors_of_its_rows(offset, sectors):
+def test_sum_asks_for_sectors_of_its_rows(offset, sectors):
     """A warp's 32 floats are 4 sectors, from the middle of one on 5; the last block's are beyond the end in part."""
     n = 1 << 14
     trace = memsim.trace(offset_add, n=n, offset=offset, blocks="all")
@@ -33,7 +33,7 @@ def test_transposes_store_every_sector(variant):
     assert found.l2_sectors == 128 * 128 / 8 * (1 + (8 if variant == "naive" else 1))
 
 
-def test_a_convolution_by_rows_reads_what_one_by_columns_reads():
+def test_convolution_by_rows_and_by_columns_reads_equally():
     traces = [
         memsim.trace(convolution, n=32, images=1, size=3, variant=variant, blocks="all")
         for variant in ("columns", "rows", "shared")

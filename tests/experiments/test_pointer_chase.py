@@ -24,7 +24,7 @@ def test_the_pieces_of_a_lap_are_the_lap(elements):
 
 
 @pytest.mark.slow
-def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
+def test_list_chased_in_pieces_takes_equal_time():
     """In the transition from L2 to memory, where part of a lap misses; the whole walk is that of another study."""
     gpu = small("tesla-v100", 786432)
     elements = 6300
@@ -39,7 +39,7 @@ def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
 
 
 @pytest.mark.slow
-def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_afar():
+def test_list_in_one_l2_partition_hits_nearby():
     """Each line's home is near for half of them. Beyond one partition these come from memory, the others from afar."""
     gpu = small("a100", 16 * 80 * 1024)  # two partitions of 640 KB
     device = SimulatedDevice(gpu).without_l1()
@@ -54,7 +54,7 @@ def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.gpu)
-def test_every_board_has_a_curve_and_rows_on_each_plateau(board):
+def test_every_gpu_has_curve_with_rows_on_plateaus(board):
     kb, cycles, iterations = curve(board)
     assert (np.diff(kb) > 0).all() and (cycles > 20).all() and (iterations >= 10**6).all()
     rows = kb[chosen(board, kb, quick=False)]

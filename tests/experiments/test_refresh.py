@@ -12,7 +12,7 @@ from memsim.gpu.presets import load_gpu
 
 
 @pytest.mark.parametrize(("name", "timing"), [("tesla-v100", HBM2), ("a40", GDDR6), ("l40", GDDR6)])
-def test_a_board_writes_faster_than_refreshes_of_all_banks_allow(name, timing):
+def test_no_gpu_writes_faster_than_refreshes_allow(name, timing):
     with MEASURED.open(encoding="utf-8", newline="") as file:
         fastest = max(float(row["init"]) for row in csv.DictReader(file) if row["gpu"] == name)
     dram = load_gpu(name).dram

@@ -26,7 +26,7 @@ def test_a_kill_at_any_moment_damages_nothing(tmp_path, name):
 
 @pytest.mark.slow
 @needs_gxx
-def test_what_a_killed_compiler_leaves_goes_with_the_capture(tmp_path):
+def test_what_killed_compiler_leaves_goes_with_capture(tmp_path):
     """A compiler that dies by its broken pipe clears nothing away; this one never does."""
     tools, temporary = tmp_path / "bin", tmp_path / "temporary"
     tools.mkdir()

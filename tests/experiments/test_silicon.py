@@ -48,7 +48,7 @@ def test_what_is_no_output_of_ncu_is_refused(text, message):
         ncu.read(text, "log.txt")
 
 
-def test_every_program_has_a_name_of_its_own_and_a_kernel_in_its_file():
+def test_every_program_has_unique_name_and_its_kernel():
     assert len({program.name for program in PROGRAMS}) == len(PROGRAMS) >= 12
     for program in PROGRAMS:
         assert f" {program.kernel}(" in program.file.read_text()
@@ -65,7 +65,7 @@ def test_every_program_has_a_name_of_its_own_and_a_kernel_in_its_file():
         if one.file.parent == HERE
     ],
 )
-def test_a_program_passes_its_own_check_on_the_cpu(program):
+def test_program_passes_its_own_check_on_cpu(program):
     captured = memsim.capture(program.file, arguments=program.small, kernel=program.kernel, blocks="all")
     assert captured.trace.kernel == program.kernel
 
@@ -73,7 +73,7 @@ def test_a_program_passes_its_own_check_on_the_cpu(program):
 @needs_gxx
 @pytest.mark.slow
 @pytest.mark.parametrize(("file", "arguments"), [(CHASE, ["2", "3", "500"]), (CHANNELS, ["2"])])
-def test_a_microbenchmark_passes_its_own_check_on_the_cpu(file, arguments):
+def test_microbenchmark_passes_its_own_check_on_cpu(file, arguments):
     assert memsim.capture(file, arguments=arguments, blocks="all").trace.n_blocks in (1, 2)
 
 
@@ -93,7 +93,7 @@ def test_predictions_stand_beside_the_counters(tmp_path, monkeypatch, capsys):
     assert table.count("+0.0 pp") == 2  # no hits in either cache
 
 
-def test_a_file_without_counters_and_a_machine_without_a_gpu_give_one_line(tmp_path, monkeypatch, capsys):
+def test_missing_counters_or_gpu_give_one_line(tmp_path, monkeypatch, capsys):
     file = tmp_path / "counters.csv"
     with file.open("w", newline="") as opened:
         csv.writer(opened).writerows([["program", "cycles"], ["saxpy.saxpy", "1"]])

@@ -18,7 +18,7 @@ from memsim.trace.coalesce import coalesce
 CLOCK, SMS = 1.401e6, 15  # cycles a millisecond
 
 
-def test_the_sum_requests_the_lines_of_the_papers_table(tmp_path):
+def test_sum_requests_lines_of_papers_table(tmp_path):
     """Table III(b), of blocks of 32 columns or more; it takes the blocks that an SM holds together."""
     gpu = load_gpu(GPU)
     wide = {shape: lines for shape, lines in published("t3b_lines").items() if shape[1] > 32 and math.prod(shape) > 32}

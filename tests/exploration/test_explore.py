@@ -26,7 +26,7 @@ def motivating():
 
 
 @pytest.mark.slow
-def test_the_best_version_of_the_motivating_example_is_found(motivating):
+def test_best_version_of_motivating_example_is_found(motivating):
     """Measured: 44.98 and 45.06 ms for these two, 53.69 and more for every other (tables I to III)."""
     best = [version.chosen for version in motivating.versions[:2]]
     assert all(chosen["fetched"] == "0" and chosen["stored"] == "rows" for chosen in best)
@@ -55,19 +55,19 @@ MEASURED = {  # ms on a Tesla C1060, tables I to III: (fetched, layout, stored)
 }  # fmt: skip
 
 
-def test_the_models_times_are_in_the_order_of_those_measured(motivating):
+def test_models_times_are_in_order_of_those_measured(motivating):
     times = {tuple(version.chosen.values()): version.model.milliseconds for version in motivating.versions}
     assert spearmanr([times[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.95
 
 
-def test_the_model_ranks_the_versions_as_they_were_measured(motivating):
+def test_model_ranks_versions_as_they_were_measured(motivating):
     """In steps of 5 %, which shuffle those stored by columns: measured, they differ by 0.1 %."""
     by_model = sorted(motivating.versions, key=lambda version: (version.model.order, version.model.milliseconds))
     places = {tuple(version.chosen.values()): place for place, version in enumerate(by_model)}
     assert spearmanr([places[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
 
 
-def test_versions_that_cannot_be_are_counted_with_their_reason(motivating):
+def test_impossible_versions_are_counted_with_their_reason(motivating):
     assert len(motivating.versions) == 20 and len(motivating.rejected) == 4
     assert all(chosen["fetched"] == "none" and "give rows" in reason for chosen, reason in motivating.rejected)
 
@@ -155,12 +155,12 @@ def test_the_command_writes_what_it_prints(tmp_path):
     arguments = ["transpose", "-p", "n=128", "--gpu", "tesla-v100", "--keep", "1", "--trials", "2", "--json", "-o", csv]
     done = CliRunner().invoke(app, ["explore", *map(str, arguments), "--figure", str(png)])
     assert done.exit_code == 0, done.output
-    document = json.loads(done.output)
+    document = json.loads(done.stdout)
     assert len(csv.read_text().splitlines()) == 1 + len(document["versions"]) == 5
     assert document["versions"][0]["simulated_ms"] > 0 and png.read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_file_that_cannot_be_read_or_is_too_large_is_one_line(tmp_path, monkeypatch):
+def test_unreadable_or_too_large_file_is_one_line(tmp_path, monkeypatch):
     file, gpu = tmp_path / "kernel.py", memsim.load_gpu("a100")
     file.write_bytes(b"#" * ((1 << 20) + 1))
     with pytest.raises(InputError, match="kernel.py: file is larger than 1048576 bytes; give a Python program"):

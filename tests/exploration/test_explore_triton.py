@@ -69,7 +69,7 @@ def test_configurations_are_ranked_and_what_decides_is_said(program, capfd):
 
 @pytest.mark.slow
 @needs_triton
-def test_the_tuner_runs_on_the_gpu_as_it_is_set(program, monkeypatch):
+def test_tuner_runs_on_gpu_as_it_is_set(program, monkeypatch):
     blocks, own = [], memsim.exploration.tuned._tuned
 
     def tuned(*given):

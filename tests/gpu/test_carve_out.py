@@ -47,7 +47,7 @@ def test_sets_go_before_ways(reserved_kb, sets, ways_lacking):
     assert (l1.sets * l1.ways - l1.reserved_ways) * l1.line_bytes == (128 - reserved_kb) * KB
 
 
-def test_an_odd_number_of_sets_keeps_a_line_in_each():
+def test_odd_number_of_sets_keeps_line_in_each():
     # 384 sets: 3 that cannot be halved.
     gpu = override(load_gpu("a100"), {"l1.carve_outs": [], "l1.ways": 4, "l1.set_hash": "rotated"})
     with pytest.raises(InputError, match=f"give a multiple of line_bytes up to {192 * KB - 3 * 128}, which leaves"):
@@ -76,7 +76,7 @@ def reread(kb: int = 4) -> Launch:
     return Launch(twice, grid=1, block=1024, arguments=arguments)
 
 
-def test_a_kernel_that_asks_for_shared_memory_has_less_l1():
+def test_kernel_with_shared_memory_has_less_l1():
     found = {}
     for kb in (4, 96):
         trace = memsim.trace(reread, gpu="tesla-v100", kb=kb)

@@ -1,4 +1,4 @@
-"""What L2 gives all SMs together, beside published streams from it (RRZE-HPC gpu-benches 1038c5d, gpu-l2-cache)."""
+"""L2's bandwidth for all SMs, compared with published streams (RRZE-HPC gpu-benches 1038c5d, gpu-l2-cache)."""
 
 import numpy as np
 import pytest

@@ -57,7 +57,7 @@ def imported(tmp_path, report, *options):
     return CliRunner().invoke(app, given), out
 
 
-def test_the_board_s_own_figures_are_taken_and_all_others_inherited(tmp_path):
+def test_own_figures_are_taken_and_others_inherited(tmp_path):
     answer, out = imported(tmp_path, REPORT, "--base", "tesla-v100")
     assert answer.exit_code == 0, answer.output
     gpu, preset = load_gpu(out), load_gpu("tesla-v100")
@@ -136,7 +136,7 @@ _PLACES = [f"{a}.{b}" for a, parts in REPORT.items() for b in parts] + [
 
 @drawn(60)
 @given(place=st.sampled_from(_PLACES), value=_ANY)
-def test_any_value_is_taken_or_refused_in_one_line(tmp_path_factory, place, value):
+def test_value_is_taken_or_refused_in_one_line(tmp_path_factory, place, value):
     path = written(tmp_path_factory.mktemp("mt4g"), changed(place, value))
     try:
         mt4g.read(path, "tesla-v100")

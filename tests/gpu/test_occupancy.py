@@ -78,13 +78,13 @@ def test_printed_examples(capability, threads, registers, shared, blocks, fracti
     assert resident_blocks(gpu_of(capability), threads, registers, shared) == blocks
 
 
-def test_odd_numbers_of_warps_are_rounded_up_for_registers_only():
+def test_odd_warp_counts_round_up_for_registers_only():
     """CUDA C Programming Guide 4.2, Hardware Multithreading: on 1.x, 3 warps hold the registers of 4, and 3 slots."""
     held = occupancy(gpu_of("1.0"), 96, registers=16)
     assert held.limits["warps"] == 8 and held.limits["registers"] == 8192 // (4 * 16 * 32)
 
 
-def test_a_kernel_without_shared_memory_still_holds_the_systems_kilobyte():
+def test_kernel_without_shared_memory_still_holds_systems_kilobyte():
     """CUDA C++ Programming Guide, compute capability 8.x: 1 KB of every block is reserved for the system."""
     assert occupancy(gpu_of("8.0"), 32).limits["shared memory"] == 164
     assert "shared memory" not in occupancy(gpu_of("7.5"), 32).limits

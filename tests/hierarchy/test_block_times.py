@@ -37,14 +37,14 @@ def test_three_blocks_by_hand():
     assert times.done[4] == pytest.approx(1 + 80 / 160)  # at 180
 
 
-def test_the_parts_of_a_split_block_are_one_block():
+def test_parts_of_split_block_are_one_block():
     times = _two_slots(4, block=[0, 1, 0, 1])
     times.take(_freed((200, 0, 0), (200, 1, 0)), 2)
     times.take(_freed((310, 0, 0), (310, 1, 0)), 0)
     assert times.full_until == 210 and times.done[8] == pytest.approx(2.0)
 
 
-def test_slots_that_are_never_filled_are_empty_from_the_start():
+def test_unused_slots_are_empty_from_start():
     times = _two_slots(1)
     times.take(_freed((150, 0, 0)), 0)
     assert times.full_until == 0 and not times.done.any()
@@ -56,10 +56,10 @@ def test_no_window_changes_what_is_told(quantum):
     load = machines.instruction([(0, 1)])
     tx = machines.trace([[[load] * count] for count in (1, 4, 2, 3, 1, 2)])
 
-    def told(cut):
+    def time_with(cut):
         trial = System(tx, gpu, 1, np.random.SeedSequence(0), quantum=cut).run()
         return int(trial.full_until), trial.blocks_done.tolist()
 
-    full, done = told(quantum)
-    assert (full, done) == told(None)
+    full, done = time_with(quantum)
+    assert (full, done) == time_with(None)
     assert full > 0 and done[0] == 0 and done == sorted(done) and done[8] <= 6

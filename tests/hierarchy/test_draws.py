@@ -47,7 +47,7 @@ def test_all_sources_of_another_trial_are_that_trial(data):
     assert _same(_run(tx, gpu, rest), own) == _same(own, own)
 
 
-def test_one_source_is_drawn_anew_and_the_rest_stays():
+def test_one_source_is_drawn_anew_and_rest_stays():
     gpu = override(load_gpu("tesla-c2050"), ALL_ON)
     tx = machines.trace([[[instruction([(line, 15)]) for line in range(9)]] for _ in range(6)])
     own, other = (draws(tx, gpu, 4, _seeds(trial)[0]) for trial in (0, 1))
@@ -64,7 +64,7 @@ def test_one_source_is_drawn_anew_and_the_rest_stays():
     [("page_placement", True, {"where"}), ("start_alignment", False, {"phases"}), ("arbitration", False, set()),
      ("warp_weights", False, set()), ("dram_grouping", False, set())],
 )  # fmt: skip
-def test_a_switch_leaves_all_other_draws_as_they_are(switch, value, moved):
+def test_switch_leaves_all_other_draws_as_they_are(switch, value, moved):
     """Common random numbers, also between points of a study that differ in what is random."""
     gpu = load_gpu("tesla-c2050")
     tx = machines.trace([[[instruction([(line, 15)]) for line in range(9)]] for _ in range(6)])

@@ -22,7 +22,7 @@ GPU = load_gpu("tesla-c2050")
 
 
 class Injected:
-    """Raises an exception at one of the lines that the conductor and SimPy execute."""
+    """Raises an exception at one of the lines that the simulation loop and SimPy execute."""
 
     def __init__(self, at: int, error: BaseException | None = None) -> None:
         self.lines, self._at, self._error = 0, at, error

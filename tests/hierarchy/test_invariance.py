@@ -15,7 +15,7 @@ from budget import drawn
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 from machines import instruction
-from places import ROOT, TESTS
+from places import HELPERS, ROOT
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
@@ -70,7 +70,7 @@ def test_every_quantum_gives_the_same_bytes(data):
 
 
 @pytest.mark.parametrize("name", ["tesla-c2050", "gtx480", "tesla-v100"])
-def test_every_quantum_gives_the_same_bytes_on_a_preset(name):
+def test_every_quantum_gives_same_bytes_on_preset(name):
     gpu = load_gpu(name)
     tx = scramble(gpu)
     most = longest_quantum(gpu)
@@ -79,7 +79,7 @@ def test_every_quantum_gives_the_same_bytes_on_a_preset(name):
         assert fingerprint(tx, gpu, 0, quantum) == expected, f"quantum {quantum}, bound {most}"
 
 
-def test_a_seed_gives_the_same_bytes_and_zero_is_a_seed():
+def test_seed_gives_same_bytes_and_zero_is_seed():
     gpu = load_gpu("tesla-c2050")
     tx = scramble(gpu)
     assert fingerprint(tx, gpu, 0) == fingerprint(tx, gpu, 0)
@@ -87,7 +87,7 @@ def test_a_seed_gives_the_same_bytes_and_zero_is_a_seed():
     assert len(set(drawn)) == 4
 
 
-def test_with_every_chance_turned_off_the_seed_is_not_used():
+def test_seed_is_unused_with_every_chance_off():
     gpu = load_gpu("tesla-c2050")
     switches = {name: False for name in ("start_alignment", "warp_weights", "arbitration")}
     gpu = gpu.model_copy(update={"stochastic": gpu.stochastic.model_copy(update=switches)})
@@ -96,7 +96,7 @@ def test_with_every_chance_turned_off_the_seed_is_not_used():
 
 
 @pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
-def test_loops_compiled_for_a_board_give_the_bytes_of_those_for_all(name, monkeypatch):
+def test_specialized_loops_give_bytes_of_general_ones(name, monkeypatch):
     gpu = load_gpu(name)
     tx = scramble(gpu)
     expected = fingerprint(tx, gpu, 0)
@@ -123,7 +123,7 @@ def test_the_loops_do_the_same_as_plain_python(tmp_path):
     collect()
     path = tmp_path / "cases"
     path.write_bytes(pickle.dumps(cases))
-    folders = [Path(__file__).parent, TESTS, ROOT]
+    folders = [Path(__file__).parent, HELPERS, ROOT]
     code = f"import test_invariance; test_invariance.plain_run({str(path)!r})"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, folders))}
     subprocess.run(

@@ -58,13 +58,13 @@ def test_consecutive_lines_fill_every_set_alike(name, level):
 
 @pytest.mark.parametrize("count", [2, 8, 64, 256, 512])
 @pytest.mark.parametrize("stride", [1, 2, 64, 128, 4096])
-def test_lines_a_power_of_two_apart_fill_every_set_alike(count, stride):
+def test_lines_power_of_two_apart_fill_sets_evenly(count, stride):
     """Rau, ISCA 1991: what an irreducible polynomial maps has no stride of a power of two that camps."""
     lines = stride * np.arange(3 * count)
     assert (np.bincount(index(lines, count, IndexHash.polynomial), minlength=count) == 3).all()
 
 
-def test_pages_keep_their_offsets_and_get_frames_of_their_own():
+def test_pages_keep_offsets_and_get_own_frames():
     address = np.arange(0, 64 * 4096, 512, dtype=np.int64)
     moved = placed(address, 4096, np.random.default_rng(3))
     assert (moved % 4096 == address % 4096).all()
@@ -76,7 +76,7 @@ def test_pages_keep_their_offsets_and_get_frames_of_their_own():
 
 # Worked out on paper from the definition: two rounds of (x ^ x >> 16) * 0x45d9f3b mod 2**32, then x ^ x >> 16.
 @pytest.mark.parametrize("x", [0, 1, 2, 0xFFFF, 0x10000, 0xDEADBEEF, 0xFFFFFFFF, 1 << 40, (1 << 62) + 12345])
-def test_the_hash_is_the_same_compiled_and_in_whole_numbers(x):
+def test_hash_is_same_compiled_and_in_whole_numbers(x):
     y = x % 2**32
     for _ in range(2):
         y = ((y ^ y >> 16) * 0x45D9F3B) % 2**32

@@ -33,7 +33,7 @@ def counted(done: Trial) -> dict[str, bytes]:
 
 @drawn(60)
 @given(st.data())
-def test_trials_in_one_machine_are_those_in_new_ones(data):
+def test_trials_in_one_machine_equal_new_machines(data):
     gpu = data.draw(machines.machines())
     tx, spare = data.draw(machines.traces(gpu)), Spare()
     where = layout(tx, gpu)
@@ -41,7 +41,7 @@ def test_trials_in_one_machine_are_those_in_new_ones(data):
         assert counted(trial(tx, gpu, number, where, spare)) == counted(trial(tx, gpu, number, where))
 
 
-def test_what_was_built_for_something_else_is_not_used():
+def test_machine_built_for_another_run_is_not_used():
     gpu, spare, tx = machines.gpu(), Spare(), machines.one_warp(machines.instruction([(0, 1)]))
     where = layout(tx, gpu)
     system = System(tx, gpu, 2, np.random.SeedSequence(0), where)

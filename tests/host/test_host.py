@@ -34,7 +34,7 @@ def test_copies_take_what_was_measured(nbytes, milliseconds):
     assert simulate(program, V100).microseconds == pytest.approx(1000 * milliseconds, rel=0.03, abs=5)  # printed to 10
 
 
-def test_copies_overlap_with_kernels_and_with_copies_the_other_way():
+def test_copies_overlap_kernels_and_opposite_copies():
     def chunked(gpu):
         program = HostProgram()
         for stream in [program.stream() for _ in range(4)]:
@@ -48,7 +48,7 @@ def test_copies_overlap_with_kernels_and_with_copies_the_other_way():
     assert chunked(override(IDEAL, {"host.copy_engines": 1})) == pytest.approx(COPY_US * 8 / 4, rel=1e-3)
 
 
-def test_a_stream_keeps_its_order_and_the_default_stream_waits_for_all():
+def test_stream_keeps_order_and_default_stream_waits():
     program = HostProgram()
     one, two = program.stream("one"), program.stream("two")
     program.kernel("a", KernelWork(1, 2, 10), one)
@@ -61,7 +61,7 @@ def test_a_stream_keeps_its_order_and_the_default_stream_waits_for_all():
     assert ends == {"a": 10, "c": 10, "b": 20, "d": 30, "e": 40}
 
 
-def test_pageable_copies_hold_the_host_and_pinned_ones_do_not():
+def test_pageable_copies_hold_host_and_pinned_do_not():
     def busy_until(pinned):
         program = HostProgram()
         program.copy(1 << 24, Direction.to_gpu, program.stream(), pinned=pinned)
@@ -96,7 +96,7 @@ def _leftover(works):
     st.lists(st.builds(KernelWork, st.integers(1, 40), st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=6)
 )
 @drawn(60)
-def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
+def test_concurrent_kernels_share_gpu_as_independent_replay_says(works):
     program = HostProgram()
     for number, work in enumerate(works):
         program.kernel(str(number), work, program.stream())
@@ -106,7 +106,7 @@ def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
     assert [ends[k] for k in range(len(works))] == pytest.approx(expected, abs=1e-3)
 
 
-def test_a_small_kernel_in_each_of_eight_streams_runs_beside_the_others():
+def test_small_kernels_in_eight_streams_overlap():
     def taken(streams):
         program = HostProgram()
         row = [program.stream() for _ in range(streams)]
@@ -134,7 +134,7 @@ def test_a_graph_spares_the_host_its_calls():
     assert simulate(program, V100).microseconds / 100 == pytest.approx(3.4, rel=0.04)
 
 
-def test_independent_nodes_of_a_graph_run_side_by_side():
+def test_independent_nodes_of_graph_run_side_by_side():
     graph, program = Graph("diamond"), HostProgram()
     first = graph.kernel("first", KernelWork(1, 2, 10))
     middle = [graph.kernel("left", KernelWork(1, 2, 10), [first]), graph.kernel("right", KernelWork(1, 2, 10), [first])]
@@ -185,7 +185,7 @@ def test_every_page_comes_and_none_twice(window, stride_pages, moved_share):
     assert list(batches(resident, Touch(memory, pages, window), 256)) == []
 
 
-def test_blocks_launch_children_and_the_parent_ends_with_the_last_of_them():
+def test_blocks_launch_children_and_parent_ends_last():
     """Two blocks at a time, launches last 1: 0 to 11, 11 to 22; then four children of one block: 22 to 27 to 32."""
     program, gpu = HostProgram(), override(IDEAL, {"host.device_launch_us": 1.0})
     program.kernel("parent", Nested(2, (10.0,) * 4, (KernelWork(1, 2, 5.0),) * 4))
@@ -252,7 +252,7 @@ def test_a_free_waits_for_the_gpu():
     assert begin >= 500
 
 
-def test_a_figure_that_the_program_needs_must_be_stated():
+def test_figure_that_program_needs_must_be_stated():
     program = HostProgram()
     program.copy(1, Direction.to_gpu)
     with pytest.raises(InputError, match="tesla-c2050: host.concurrent_kernels is not stated"):

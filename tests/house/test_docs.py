@@ -83,7 +83,7 @@ def test_examples_print_what_their_pages_show(name):
 def test_readme_is_short():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 100 and len(text.split()) <= 700
-    assert "ERR_NVGPUCTRPERM" in text  # what people search for who may not read counters
+    assert "ERR_NVGPUCTRPERM" in text  # the message that users search for when they may not read counters
 
 
 def test_version_is_stated_once():
@@ -317,7 +317,7 @@ def test_every_room_has_a_readme():
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=_name)
-def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
+def test_page_begins_with_paragraph_of_what_it_is(page):
     """Before any command or table, so that a reader knows within a few lines whether the page is for them."""
     title, first, *_ = re.split(r"\n\n", page.read_text())
     assert title.startswith("# ") and re.match(r"[A-Za-z`]", first) and not first.startswith("```")

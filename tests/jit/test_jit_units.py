@@ -40,7 +40,7 @@ def _parts(function):
     return [isinstance(one.library, _Part) for one in function.overloads.values()]
 
 
-def test_only_the_loop_that_is_called_becomes_a_program(elsewhere):
+def test_only_loop_that_is_called_becomes_program(elsewhere):
     twice, maybe, whole = _loops()
     assert whole(np.int64(5)) == 5 + 10 + 10 + 5
     assert (_parts(whole), _parts(twice), _parts(maybe)) == ([False], [True], [True, True])
@@ -50,7 +50,7 @@ def test_only_the_loop_that_is_called_becomes_a_program(elsewhere):
     assert gc.isenabled() and not being_compiled()
 
 
-def test_what_is_called_need_not_be_inlined_though_its_caller_must_be(elsewhere):
+def test_callee_need_not_be_inlined_though_caller_must(elsewhere):
     """Numba gives a part the options of what it is compiled for, where it has none of its own."""
 
     @called
@@ -72,7 +72,7 @@ def test_what_is_called_need_not_be_inlined_though_its_caller_must_be(elsewhere)
     assert (must_be_inlined(caller), must_be_inlined(twice)) == ([True], [False])
 
 
-def test_a_part_that_python_calls_is_compiled_whole_too():
+def test_part_that_python_calls_is_compiled_whole_too():
     twice, _, whole = _loops()
     whole(np.int64(5))
     assert twice(np.int64(21)) == 42
@@ -80,19 +80,19 @@ def test_a_part_that_python_calls_is_compiled_whole_too():
     assert whole(np.int64(5)) == 30
 
 
-def test_a_loop_that_python_called_first_may_be_part_of_another():
+def test_loop_called_from_python_may_be_inlined():
     twice, _, whole = _loops()
     assert twice(np.int64(21)) == 42 and whole(np.int64(5)) == 30
 
 
-def test_a_loop_found_on_disk_may_be_part_of_another():
+def test_loop_from_disk_may_be_inlined():
     _loops()[0](np.int64(1))
     twice, _, whole = _loops()
     assert twice(np.int64(21)) == 42 and whole(np.int64(5)) == 30
     assert sum(twice.stats.cache_hits.values()) == 1
 
 
-def test_what_cannot_be_typed_is_said_and_leaves_nothing_begun():
+def test_untypable_code_is_reported_and_leaves_nothing_begun():
     @inlined
     def wrong(x):
         return x.nothing

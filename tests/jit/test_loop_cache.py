@@ -66,21 +66,21 @@ def test_processes_share_one_compilation_of_a_loop(tmp_path):
 
 def test_a_bar_counts_what_is_compiled(monkeypatch, tmp_path):
     """A loop that is there already does not count."""
-    told = []
+    reported = []
 
     @contextmanager
     def shown(unit, delay):
         assert (unit, delay) == ("loops", compiled.PATIENCE)
-        yield lambda done, total: told.append((done, total >= done))
+        yield lambda done, total: reported.append((done, total >= done))
 
     monkeypatch.setattr(compiled, "bar", shown)
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     twice = loop(lambda x: 2 * x)
     with compiled.loading_loops():
         assert [twice(2), twice(3), twice(2.5)] == [4, 6, 5.0]
-    assert told == [(1, True), (2, True)]
+    assert reported == [(1, True), (2, True)]
     twice(1j)
-    assert len(told) == 2
+    assert len(reported) == 2
 
 
 def _imported_rooms(path: Path) -> set[str]:
@@ -89,7 +89,7 @@ def _imported_rooms(path: Path) -> set[str]:
     return {module.split(".")[1] for module in modules if module.startswith("memsim.")}
 
 
-def test_every_room_that_a_file_of_loops_imports_from_is_known_to_be_baked_in():
+def test_rooms_imported_by_loops_are_known_as_specialized():
     for path in PACKAGE.rglob("*.py"):
         if "from memsim.jit.compiled import" not in path.read_text():
             continue
@@ -124,7 +124,7 @@ def test_private_numba_is_where_memsim_looks_for_it():
         assert callable(twice.add_overload) and hasattr(twice, "_cache")
 
 
-def test_numba_has_an_upper_bound_and_this_one_is_below_it():
+def test_numba_has_upper_bound_above_this_one():
     setup = configparser.ConfigParser()
     setup.read(ROOT / "setup.cfg")
     (requirement,) = [line for line in setup["options"]["install_requires"].splitlines() if line.startswith("numba")]

@@ -23,7 +23,7 @@ def shape(policy: int, ways: int) -> np.ndarray:
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python reads all from memory")
-def test_a_loop_does_not_read_what_it_was_compiled_for():
+def test_loop_ignores_fields_it_was_specialized_for():
     loop, general = compiled()(_both), shape(3, 4)
     of_policy = fixed(general, ["policy"])
     read, read_all = entry(loop, of_policy), entry(loop, general)
@@ -34,14 +34,14 @@ def test_a_loop_does_not_read_what_it_was_compiled_for():
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python reads all from memory")
-def test_a_title_that_a_user_gave_a_field_is_no_value():
+def test_title_that_user_gave_field_is_no_value():
     fixed(shape(3, 4), ["policy"])
     for title in ("my title", "ways=9"):
         own = np.array([(5, 4)], [((title, "policy"), "<i8"), ("ways", "<i8")])
         assert njit(_both)(own) == (5, 4)
 
 
-def test_every_board_with_an_l2_shares_its_loops_with_others():
+def test_every_gpu_with_l2_shares_its_loops():
     kinds = {}
     for name in names():
         gpu = load_gpu(name)

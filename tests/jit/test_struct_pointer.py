@@ -51,13 +51,13 @@ def level() -> Level:
     return Level(np.zeros(2, np.int64), Inner(np.arange(4)), np.arange(6).reshape(2, 3))
 
 
-def test_functions_read_and_write_the_arrays_of_a_tuple_whose_place_they_get():
+def test_functions_access_arrays_of_tuple_by_its_place():
     m = level()
     assert by_place(m, 7) == 4 + 3 + 3
     assert m.counts.tolist() == [0, 7]
     assert m.cache.tags.tolist() == [0, 1, 9, 3]
 
 
-def test_what_a_tuple_has_not_its_place_has_not():
+def test_what_tuple_has_not_its_place_has_not():
     with pytest.raises(AttributeError if config.DISABLE_JIT else TypingError, match="nothing"):
         asks_for_more(level())

@@ -119,7 +119,7 @@ def test_what_is_no_report(tmp_path, content, says):
         read_report(tmp_path / "absent")
 
 
-def test_a_payload_that_claims_more_than_there_is_costs_no_memory(tmp_path):
+def test_payload_with_false_length_costs_no_memory(tmp_path):
     header = ncu_files.integer(2, 2**63) + ncu_files.integer(5, 2**62)
     (path := tmp_path / "r").write_bytes(b"NVR\0" + bytes(4) + len(header).to_bytes(4, "little") + header)
     with pytest.raises(InputError, match="ends behind the file"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles import coalesce as oracle
+from trace_programs import ARRAYS, OPS, chunk
 
 import memsim
 from experiments.cumapz2011 import motivating, study
@@ -21,7 +21,7 @@ from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, KnownWaits, LaunchShape, OpKind, Space, StaticOp
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
+from tests.oracles import coalesce as oracle
 
 GPU = load_gpu("tesla-c1060")
 MACHINE = oracle.Machine((1, 3), 128, 32, False)
@@ -142,7 +142,7 @@ def test_sums_against_an_oracle(program):
 
 
 @pytest.mark.parametrize("fetched", [None, 1])
-def test_rows_of_blocks_that_are_alike_count_like_all(fetched):
+def test_rows_of_similar_blocks_count_like_all(fetched):
     short = motivating.program(fetched, size=128)
     assert short.alike > 1 and short.blocks >= first_blocks(GPU, 4, 16, 4)
     whole, part = estimate(replace(short, alike=1), GPU), estimate(short, GPU)
@@ -176,7 +176,7 @@ def moved(program: CumapzProgram, elements: int) -> CumapzProgram:
 @pytest.mark.parametrize("fetched", [None, 0, 1, 2])
 @pytest.mark.parametrize("layout", ["rows", "columns", "padded"])
 @pytest.mark.parametrize("stored", ["rows", "columns"])
-def test_the_factors_of_a_trace_are_those_of_the_references(tmp_path, fetched, layout, stored):
+def test_factors_of_trace_are_those_of_references(tmp_path, fetched, layout, stored):
     """All versions of the motivating example: what is a fetch, an access and one reference is found in the trace."""
     if fetched is None and layout != "rows":
         return  # the layout is the buffer's
@@ -219,7 +219,7 @@ def test_a_tiled_product_fetches_two_tiles_at_once(tmp_path):
     assert found.factors.bw_util == 1
 
 
-def test_an_access_of_no_lane_parts_no_load_from_its_store(tmp_path):
+def test_access_without_lanes_separates_no_load_from_store(tmp_path):
     """A load, an access that no lane makes, a store of what was loaded; then one that reads the buffer."""
     sequence, all_lanes = int(Flag.sequence), 2**32 - 1
     off = (NO_OP, int(Flag.masked), 0, 0, 0, 0, 0, [])
@@ -233,7 +233,7 @@ def test_an_access_of_no_lane_parts_no_load_from_its_store(tmp_path):
     assert (found.fetches, found.accesses, found.fetches_seen) == ([0], [2], True)
 
 
-def test_code_that_marks_no_store_is_said_to_tell_no_fetch(tmp_path):
+def test_code_without_marked_store_reports_unknown_fetch(tmp_path):
     """As traces of PTX have it: a load, and a store to shared memory that counts what it waits for."""
     all_lanes = 2**32 - 1
     load, store = (0, int(Flag.sequence), 0, all_lanes, 512, 4, 0, []), (1, 0, 0, all_lanes, 0, 4, 0, [])

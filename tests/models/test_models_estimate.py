@@ -77,7 +77,7 @@ CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "3.5", "5.2", "7.0", "8.6", "
 
 @pytest.mark.parametrize("capability", CAPABILITIES)
 @pytest.mark.parametrize("l1", [True, False])
-def test_dense_accesses_make_the_least_transactions_and_scattered_ones_more(capability, l1):
+def test_dense_accesses_make_fewer_transactions_than_scattered(capability, l1):
     gpu = machine(capability, l1)
     widths = [4, 8, 16] if capability in ("1.0", "1.1") else [1, 2, 4, 8, 16]  # 1.0 coalesces no narrower words
     ops = [static_op(width, kind) for width in widths for kind in (OpKind.load, OpKind.store, OpKind.atomic)]
@@ -97,7 +97,7 @@ def test_inactive_lanes_need_no_transactions():
     assert least_transactions(rules, np.zeros(5, np.uint16), masks).tolist() == [4, 1, 2, 1, 2]
 
 
-def test_a_launch_smaller_than_the_gpu_fills_it_once(folder):
+def test_launch_smaller_than_gpu_fills_it_once(folder):
     trace = transposed(folder, "naive")  # 16 blocks
     done = estimate(trace, override(load_gpu("tesla-v100"), {"sm.count": 80}))
     assert done.occupancy.blocks > 1 and done.kernel.active_blocks_per_sm == 1 and done.prediction.rep == 1

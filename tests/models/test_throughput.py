@@ -63,7 +63,7 @@ def test_sectors_are_those_that_sets_count(kernel, gpu):
         ("neighbours", dict(n=256, fetched="1")),
     ],
 )
-def test_no_part_is_busy_for_longer_than_the_replay_takes(kernel, parameters, gpu):
+def test_no_unit_is_busy_longer_than_replay(kernel, parameters, gpu):
     """But latency: what a warp meets first in the order of the trace, another may have fetched before in time."""
     gpu = load_gpu(gpu)
     trace = memsim.trace(kernel, blocks="all", **parameters)
@@ -82,7 +82,7 @@ def test_a_warp_alone_takes_its_chain_of_latencies(gpu):
     assert memsim.simulate(trace, gpu, trials=1).cycles.mean == pytest.approx(work.block_cycles, rel=0.05)
 
 
-def test_a_skew_is_the_busiest_channel_over_the_mean():
+def test_skew_is_busiest_channel_over_mean():
     """Rows of 2048 bytes lie in one channel each of eight: a column of 32 elements falls on one alone."""
     gpu = load_gpu("tesla-c1060")
     naive, diagonal = (
@@ -93,7 +93,7 @@ def test_a_skew_is_the_busiest_channel_over_the_mean():
     assert naive.memory_sectors == pytest.approx(diagonal.memory_sectors)
 
 
-def test_a_launch_is_as_many_times_the_traced_blocks_as_it_is_larger():
+def test_launch_scales_with_share_of_traced_blocks():
     gpu = load_gpu("tesla-v100")
     few, all_ = (memsim.trace("saxpy", n=1 << 16, blocks=blocks) for blocks in ("0:128", "all"))
     part = [busy_cycles(work_of(coalesce(trace, gpu), gpu), trace, gpu)[BusyPart.channels] for trace in (few, all_)]

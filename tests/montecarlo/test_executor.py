@@ -37,7 +37,7 @@ def test_leaving_waits_for_what_was_given():
     assert all(future.done() and not future.cancelled() for future in futures)
 
 
-def test_a_killed_worker_is_replaced_and_only_its_items_fail():
+def test_killed_worker_is_replaced_and_its_items_fail():
     with Processes(2) as team:
         futures = [team.submit(slow_square, number) for number in range(4)]
         wait(futures)

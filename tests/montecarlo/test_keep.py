@@ -1,4 +1,4 @@
-"""Trials are kept as they finish: what a run left, ended or killed, is gone on with and ends as an undisturbed run."""
+"""Trials are kept as they finish: a run that was killed and resumed has the result of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ def same(result, whole, trials=6):
     return result.trials.trial.tolist() == list(range(trials)) and not different(result, whole)
 
 
-def test_the_result_is_written_and_nothing_else_is_left(trace, whole, tmp_path):
+def test_result_is_written_and_nothing_else_is_left(trace, whole, tmp_path):
     result = run(trace, out=tmp_path / "r.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
     assert same(result, whole) and same(Result.load(tmp_path / "r.h5"), whole)
 
 
-def test_an_existing_result_is_gone_on_with_or_written_over(trace, whole, tmp_path):
+def test_existing_result_is_continued_or_overwritten(trace, whole, tmp_path):
     out = tmp_path / "r.h5"
     run(trace, out=out, trials=2)
     with pytest.raises(InputError, match="r.h5: file exists; give --resume to go on from it, or --force to write over"):
@@ -73,14 +73,16 @@ def test_an_existing_result_is_gone_on_with_or_written_over(trace, whole, tmp_pa
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_a_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
+def test_what_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1, 2])
     with pytest.raises(InputError, match="has 3 trials of a run that was killed; give --resume to go on, or --force"):
         run(trace, out=out)
-    told = []
-    result = run(trace, out=out, resume=True, jobs=jobs, progress=lambda finished: told.append(int(finished.trial[0])))
-    assert told[:3] == [0, 1, 2] and sorted(told) == list(range(6))
+    reported = []
+    result = run(
+        trace, out=out, resume=True, jobs=jobs, progress=lambda finished: reported.append(int(finished.trial[0]))
+    )
+    assert reported[:3] == [0, 1, 2] and sorted(reported) == list(range(6))
     assert same(result, whole) and [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
@@ -91,7 +93,7 @@ def test_what_a_killed_run_left_goes_by_force(trace, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
-def test_trials_are_added_to_a_result_by_a_run_that_is_killed(trace, whole, tmp_path):
+def test_trials_are_added_by_run_that_is_killed(trace, whole, tmp_path):
     out = tmp_path / "r.h5"
     run(trace, out=out, trials=2)
     with pytest.raises(ZeroDivisionError):
@@ -118,7 +120,7 @@ def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem,
 
 
 def test_a_damaged_journal_is_one_line(trace, whole, tmp_path):
-    """Any byte of it: the run goes on from what is whole, or says how to start anew."""
+    """Any byte of it: the run continues from what is whole, or says how to start anew."""
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1])
     path = journal_path(out)
@@ -205,7 +207,7 @@ def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs):
 @pytest.mark.slow
 @pytest.mark.random
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs):
+def test_interrupt_ends_run_and_keeps_its_trials(trace, tmp_path, jobs):
     times = cases(8)
     draw, span, reference = (
         random.Random(FIRST_SEED + times),

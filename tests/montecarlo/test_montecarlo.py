@@ -47,7 +47,7 @@ def test_more_trials_begin_with_the_fewer(trace):
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
-def test_the_rule_ends_a_run_at_the_same_trial_whatever_the_workers(trace, jobs):
+def test_rule_ends_run_at_same_trial_whatever_workers(trace, jobs):
     seen = []
 
     def enough(trials):

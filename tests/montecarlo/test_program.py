@@ -11,6 +11,7 @@ import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
 from memsim.report.page.command import command
@@ -20,6 +21,7 @@ from memsim.why.gains import with_gains
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
 PAGES = 2000
+N_CHUNKS = 48
 
 
 def copied(t: Thread, a, b):
@@ -45,7 +47,7 @@ def moved(result, what, level="dram"):
     return result.counters[level]["sectors"][what]
 
 
-def test_a_launch_finds_in_l2_what_the_one_before_it_left(tmp_path):
+def test_launch_finds_earlier_launchs_data_in_l2(tmp_path):
     trace = traced(tmp_path, "there")
     cold, warm = memsim.simulate_program([trace, trace], GPU, trials=2)
     alone = memsim.simulate(trace, GPU, trials=2)
@@ -55,7 +57,7 @@ def test_a_launch_finds_in_l2_what_the_one_before_it_left(tmp_path):
     assert warm.kernel_time.mean < cold.kernel_time.mean
 
 
-def test_what_was_written_is_read_and_written_back_later(tmp_path):
+def test_written_data_is_read_and_written_back_later(tmp_path):
     """What fits stays dirty in L2; a launch that needs all of L2 for itself has it written back."""
     there, back = traced(tmp_path, "there"), traced(tmp_path, "back", back=True)
     large = memsim.trace("saxpy", gpu=GPU, blocks="all", n=1 << 20, data_seed=2, out=tmp_path / "large.h5")
@@ -67,7 +69,7 @@ def test_what_was_written_is_read_and_written_back_later(tmp_path):
     assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(alone, "writes") + left + written
 
 
-def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
+def test_trials_are_same_in_any_number_of_processes(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
     one, two = (memsim.simulate_program(traces, "tesla-c2050", trials=3, jobs=jobs, seed=5) for jobs in (1, 2))
     for first, second in zip(one, two, strict=True):
@@ -96,7 +98,7 @@ def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
     assert len(laid_out) == 1
 
 
-def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_path):
+def test_launch_result_names_earlier_launches_and_repeats_rest(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
     results, alone = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
     for number, result in enumerate(results):
@@ -112,7 +114,7 @@ def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_p
         with_gains(results[1], traces[1], [])
 
 
-def test_trials_of_a_launch_after_others_are_not_gone_on_with_alone(tmp_path):
+def test_trials_of_later_launch_are_not_continued_alone(tmp_path):
     trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
     memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
     assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]
@@ -155,3 +157,31 @@ def test_pages_lie_where_the_first_launch_found_them(tmp_path):
     ]
     assert missed[0] == missed[1] == missed[2] and min(missed[0]) > 0
     assert max(missed[0]) < moved(first, "reads") / 3
+
+
+def twice(t: Thread, a, b):
+    for _ in range(2):
+        for k in range(N_CHUNKS):
+            b[t.global_id] = a[k * BLOCK + t.global_id]
+
+
+@workload
+def reread(kilobytes: int = 0, order: int = 0) -> Launch:
+    """One block loads 48 KB twice; its shared memory takes its kilobytes of L1."""
+    arrays = dict(a=np.zeros(N_CHUNKS * BLOCK, np.float32), b=np.zeros(BLOCK, np.float32))
+    return Launch(twice, 1, BLOCK, arrays, registers=16, shared_bytes=kilobytes << 10)
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_each_launch_has_the_l1_that_its_shared_memory_leaves(placed, tmp_path):
+    """The sets of lines in a launch's L1 are its own, not those of the launch before it."""
+    settings = {"stochastic.page_placement": placed}
+    traces = [
+        memsim.trace(reread, gpu="a100", blocks="all", out=tmp_path / f"{k}.h5", kilobytes=k, order=k) for k in (0, 160)
+    ]
+    sets = [Execution.of(trace, load_gpu("a100"), tmp_path).gpu.l1.sets for trace in traces]
+    assert sets[1] < sets[0]
+    chained = memsim.simulate_program(traces, "a100", trials=1, settings=settings)
+    for trace, result in zip(traces, chained, strict=True):
+        alone = memsim.simulate(trace, "a100", trials=1, settings=settings)
+        assert result.counters["l1"]["sectors"] == alone.counters["l1"]["sectors"]

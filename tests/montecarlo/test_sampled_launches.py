@@ -11,7 +11,7 @@ from memsim.montecarlo.sampled_launches import groups_of
 from memsim.support.errors import InputError
 
 GPU = "tesla-v100"
-ROUNDS = 4
+ROUNDS = 5
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -48,6 +48,14 @@ def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     assert profiled.time.mean == pytest.approx(total, rel=0.02)
     assert sum(group.launches for group in profiled.groups) == len(traces)
     assert all(group.best_possible < group.time.mean for group in profiled.groups)
+
+
+def test_all_of_few_launches_are_replayed(traces):
+    found = memsim.profile_program(traces[:4], GPU, quick=True, jobs=1)
+    every = memsim.simulate_program(traces[:4], GPU, trials=3, jobs=1)
+    each = np.sum([one.kernel_time.values for one in every], axis=0)
+    assert found.time.values[:3] == pytest.approx(each, rel=1e-12)
+    assert all(group.rest is not None and group.launches == 2 for group in found.groups)
 
 
 def test_fewer_launches_are_replayed(traces, profiled):

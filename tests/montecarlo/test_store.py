@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import synthetic
 from changing import changed, unsealed
-from places import TESTS
+from places import HELPERS
 
 from experiments.robustness.damage import flipped
 from memsim.analysis.result import RunResult
@@ -48,7 +48,7 @@ def test_only_the_file_is_left(saved):
     assert [path.name for path in saved.parent.iterdir()] == ["result.h5"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_other(saved, monkeypatch):
+def test_failed_write_leaves_old_file_and_no_other(saved, monkeypatch):
     before = saved.read_bytes()
 
     def full(*_args, **_more):
@@ -77,9 +77,9 @@ except InputError as error:
 
 
 @pytest.mark.parametrize("room", [0, 100, 5_000])
-def test_a_full_disk_is_one_error_and_python_ends_in_peace(tmp_path, room):
+def test_full_disk_is_one_error_with_clean_exit(tmp_path, room):
     """A limit on the size of files stands in for the disk. HDF5 by itself crashes when it cannot flush at exit."""
-    path = [str(Path(store.__file__).parents[2]), str(TESTS)]
+    path = [str(Path(store.__file__).parents[2]), str(HELPERS)]
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, tmp_path / "x.h5", str(room)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
@@ -109,7 +109,7 @@ def test_no_flipped_bit_is_read(saved):
         assert "\n" not in str(error.value)
 
 
-def test_counters_of_two_ops_that_were_exchanged_are_found(saved):
+def test_exchanged_counters_of_two_ops_are_found(saved):
     with changed(saved) as file:
         counters = file["trials/counters"][:]
         counters[:, [0, 1], Level.l1] = counters[:, [1, 0], Level.l1]
@@ -209,7 +209,7 @@ def test_wrong_contents_are_named(saved, change, complaint):
         store.load(saved)
 
 
-def test_cycles_of_pipes_and_where_the_trace_was_come_back(saved):
+def test_pipe_cycles_and_trace_path_are_stored(saved):
     with changed(saved) as file:
         _pipes({"fp32": 2, "tensor": 0.5})(file)
         _json("about", lambda about: about["trace"].update(path="/t.h5"))(file)
@@ -217,7 +217,7 @@ def test_cycles_of_pipes_and_where_the_trace_was_come_back(saved):
     assert (about["executed"]["pipe_cycles"], about["trace"]["path"]) == ({"fp32": 2, "tensor": 0.5}, "/t.h5")
 
 
-def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):
+def test_oldest_file_of_sampled_blocks_lacks_time(saved):
     def older(about):
         about["trace"].pop("wave_blocks")
         about["trace"]["blocks"] //= 2
@@ -239,14 +239,16 @@ def test_older_files_tell_of_no_access_without_lanes(saved):
     assert store.load(saved).about["executed"] == executed | {"masked": 0}
 
 
-def test_profiles_of_older_files_lack_what_was_not_counted_then(saved):
-    """As those of before atomics' addresses were."""
-    told = {one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)}
+def test_profiles_of_older_files_lack_later_counts(saved):
+    """As those from before atomics' addresses were."""
+    without_addresses = {
+        one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)
+    }
     for name in ("addresses", "most_on_one", "partial_sectors"):
-        del told[name]
+        del without_addresses[name]
     with changed(saved) as file:
         _json("about", lambda about: about.update(executed=dict.fromkeys(store._EXECUTED_FIELDS, 1)))(file)
-        _json("ops", lambda ops: ops[0].update(profile=told))(file)
+        _json("ops", lambda ops: ops[0].update(profile=without_addresses))(file)
     assert OpProfile(**store.load(saved).ops[0]["profile"]).addresses == 0
     with changed(saved) as file:
         _json("ops", lambda ops: ops[0]["profile"].pop("sectors"))(file)

@@ -60,7 +60,7 @@ def test_more_trials_replay_only_the_new_ones(trace, folder, replayed):
     assert replayed == [0, 1, 2, 3]
 
 
-def test_a_rule_ends_a_run_from_the_cache_where_it_ended_before(trace, folder, replayed):
+def test_rule_ends_cached_run_where_it_ended_before(trace, folder, replayed):
     run(trace, trials=6)
     seen = []
 
@@ -73,7 +73,7 @@ def test_a_rule_ends_a_run_from_the_cache_where_it_ended_before(trace, folder, r
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"warm": True}, {"gpu": "l2.ways"}])
-def test_what_a_trial_depends_on_is_in_the_key(trace, folder, replayed, change):
+def test_what_trial_depends_on_is_in_key(trace, folder, replayed, change):
     run(trace, trials=1)
     if "gpu" in change:
         montecarlo.run(trace, override(load_gpu("tesla-c2050"), {"dram.channels": 4}), trials=1)
@@ -134,7 +134,7 @@ def test_files_that_were_not_used_go_first(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "d"]
 
 
-def test_a_row_that_was_half_written_is_cut_off(folder):
+def test_row_that_was_half_written_is_cut_off(folder):
     rows = KeptRows("key")
     rows.add(1, {"a": np.arange(3)})
     with (folder / "key").open("ab") as file:

@@ -61,7 +61,7 @@ def run(text: str, threads: int, blocks: int, words: list[int]) -> list[list[Thr
         shared = [0] * 256
         own = [Thread({"%tid": i, "%ctaid": block}) for i in range(threads)]
         running = [_thread(one, lines, labels, words, shared) for one in own]
-        while running:  # each goes on to its next barrier, or its end
+        while running:  # each continues to its next barrier, or its end
             running = [one for one in running if next(one, None) is not None]
         done.append(own)
     return done

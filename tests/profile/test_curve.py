@@ -62,7 +62,7 @@ def _simulated(tx: Transactions, order, l1: CacheUse, l2: CacheUse, parts: int) 
 @pytest.mark.parametrize(
     ("seed", "held", "parts", "fetched"), [(0, 6, 1, 1), (1, 11, 2, 1), (2, 3, 1, 2), (3, 20, 4, 1)]
 )
-def test_every_point_of_a_curve_is_a_cache_that_is_simulated(seed, held, parts, fetched):
+def test_every_point_of_curve_equals_simulated_cache(seed, held, parts, fetched):
     tx = random_transactions(seed, blocks=12)
     tx.instructions["flags"][::17] |= BYPASS_FLAG
     order = interleaved(tx, 2, 2)
@@ -79,7 +79,7 @@ def test_every_point_of_a_curve_is_a_cache_that_is_simulated(seed, held, parts, 
     assert float(first.hit_ratio(0)) == float(second.hit_ratio(0)) == 0
 
 
-def test_what_is_needed_reaches_a_share_of_the_best_and_a_line_less_does_not():
+def test_needed_capacity_is_smallest_reaching_its_share():
     tx = random_transactions(4, blocks=12)
     role = np.full(3, COUNTS, "u1")
     for curve in curves(tx, interleaved(tx, 2, 2), 128, CacheUse(role, 128, 8), CacheUse(role, 128, 0)):

@@ -89,7 +89,7 @@ def _uses(tx, order, sm=EVERY_SM):
 
 
 @pytest.mark.parametrize("seed", seeds(3))
-def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_blocks(seed):
+def test_each_instruction_is_taken_once_in_warp_order(seed):
     tx, sms, resident = random_transactions(seed), 2, 2
     order = interleaved(tx, sms, resident)
     taken = order.instructions.astype(int)
@@ -108,7 +108,7 @@ def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_bl
 
 
 @pytest.mark.parametrize(("seed", "sm", "parts"), [(0, EVERY_SM, 1), (1, 1, 1), (2, EVERY_SM, 2), (3, 0, 4)])
-def test_stack_distances_are_those_of_a_list_with_the_latest_line_in_front(seed, sm, parts):
+def test_stack_distances_equal_move_to_front_list(seed, sm, parts):
     tx, capacity, sectors = random_transactions(seed), 9, 4 // parts
     order, skips = interleaved(tx, 2, 2), np.array([0, 0, 1], "u1")
     found = distances(tx, order, ReuseLevel(sm, skips, 0, parts, sectors, capacity))
@@ -143,7 +143,7 @@ def test_a_sample_of_lines_tells_the_same_distances():
     assert sampled.far.sum() / sampled.uses.sum() == pytest.approx(exact.far.sum() / exact.uses.sum(), abs=0.03)
 
 
-def test_late_reuses_are_those_of_sets_kept_as_lists():
+def test_late_reuses_equal_those_of_lists_per_set():
     tx, set_of = random_transactions(6), np.arange(40, dtype="u4") % 3
     order = interleaved(tx, 2, 2)
     found = in_sets(tx, order, ReuseLevel(1, np.zeros(3, "u1"), 0, 1, 4, 12), set_of, 4)
@@ -159,7 +159,7 @@ def test_late_reuses_are_those_of_sets_kept_as_lists():
     assert (found.sectors == asked.sum(axis=1)).all() and (found.busiest == asked.max(axis=1)).all()
 
 
-def test_skew_is_that_of_numpy_over_windows_of_whole_turns():
+def test_skew_equals_numpys_over_whole_turns():
     tx, places = random_transactions(7, blocks=60), 2
     order = interleaved(tx, 2, 2)
     place = (np.arange(40) % 3 == 0).astype("u2")
@@ -179,7 +179,7 @@ def test_skew_is_that_of_numpy_over_windows_of_whole_turns():
     assert 1.2 < busiest.sum() / total.sum() * places < 1.5  # two thirds of the lines go to one of two
 
 
-def test_skew_leaves_out_what_a_cache_holds_and_windows_that_are_short():
+def test_skew_omits_cached_lines_and_short_windows():
     trace = memsim.trace("saxpy", n=1 << 18, blocks="all")
     tx = coalesce(trace, GPU)
     order, place = interleaved(tx, 80, 8), np.zeros(len(tx.line_address), "u2")
@@ -192,7 +192,7 @@ def test_skew_leaves_out_what_a_cache_holds_and_windows_that_are_short():
     assert skew(tx, order, place, (64, RUNS * 32 * 64), (served, 0), 0).sectors.sum() == 0
 
 
-def test_what_a_block_reads_back_is_what_it_stored_first():
+def test_block_reads_back_its_first_store():
     def of(name, **parameters):
         trace = memsim.trace(name, blocks="all", **parameters)
         return _profile(trace)

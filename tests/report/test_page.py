@@ -29,8 +29,8 @@ from memsim.report.page.source import sources
 from memsim.report.page.write import render
 from memsim.report.sheet import Sheet
 from memsim.report.style import styled
-from memsim.why import Explanation
-from memsim.why.explanation import Gain
+from memsim.why import Bottleneck
+from memsim.why.bottleneck import Gain
 from memsim.why.finding import Cause, Finding
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
@@ -80,7 +80,7 @@ def _page(results, studies=None, causes=None):
 
 
 @pytest.mark.slow
-def test_the_page_is_whole_and_true_to_the_result(result):
+def test_page_is_whole_and_true_to_result(result):
     text = _page({"one": result})
     outline = _Outline(text)
     for tag, attributes in outline.elements:
@@ -105,11 +105,11 @@ def _cause(cause, lines, gain):
     places = tuple(
         Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
     )
-    return Explanation(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
+    return Bottleneck(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
 
 
 def test_lines_tell_what_can_be_won_there(result):
-    """The most of a line's causes; what won nothing is named apart, beside no line."""
+    """The most of a line's causes; what won nothing is named separately, next to no line."""
     causes = [
         _cause(Cause.scattered, [44], 0.25),
         _cause(Cause.divergence, [43, 44], 0.5),
@@ -227,7 +227,7 @@ def test_the_same_result_makes_the_same_page(result, tmp_path):
 
 
 def _long(tmp_path, lines=2000):
-    """A result whose kernel has as many lines as the file beside it."""
+    """A result whose kernel has as many lines as the file next to it."""
     trials = _trials(3)
     source = tmp_path / "long.cu"
     texts: dict[int, str] = {}
@@ -278,7 +278,7 @@ document.body.append(out);
 
 @needs_browser
 @pytest.mark.slow
-def test_a_browser_sorts_searches_and_turns_a_long_page(tmp_path):
+def test_browser_sorts_searches_and_turns_long_page(tmp_path):
     page = write_page({"long": _long(tmp_path)}, {}, tmp_path / "page.html")
     assert page.stat().st_size < 3_000_000
     found, console = _browse(page, _DRIVE, tmp_path)
@@ -333,7 +333,7 @@ def _contrast(one, other):
 
 @needs_browser
 @pytest.mark.slow
-def test_a_page_is_printed_dark_on_white_whatever_its_theme(tmp_path, result):
+def test_page_is_printed_dark_on_white(tmp_path, result):
     page = write_page({"one": result}, {}, tmp_path / "page.html")
     page.write_text(page.read_text().replace('<html lang="en">', '<html lang="en" data-theme="dark">'))
     printed = tmp_path / "page.pdf"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +15,12 @@ from places import ROOT
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison
-from memsim.report.document import document, dumps
+from memsim.report.document import document
 from memsim.report.figures import convergence, loads, plot
+from memsim.report.figures.common import source_of
+from memsim.report.formats import format_names, rendered
 from memsim.report.sheet import Format, Sheet, Size
-from memsim.report.text import tables
+from memsim.report.text import output, tables
 
 CONTRACT = ROOT / "docs" / "reference" / "json.md"
 NUMBER = (int, float)
@@ -48,7 +53,7 @@ def test_the_json_contract(result):
     sample = {"mean": "number", "interval": interval}
     counts = dict.fromkeys(("reads", "writes", "atomics", "hits", "misses", "merges"), "number")
     dram = dict.fromkeys(("reads", "writes"), "number")
-    found = _shape(json.loads(dumps(result)))
+    found = _shape(json.loads(rendered(output(result), "json")))
     expected = {
         "gpu": "str",
         "trials": "number",
@@ -59,6 +64,7 @@ def test_the_json_contract(result):
         "launch_cycles": "number",
         "kernel_time_ms": sample,
         "kernel_time_interval_ms": interval,
+        "prediction_interval_ms": interval,
         "kernel_time_is_least": "number",
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
@@ -85,7 +91,15 @@ def test_the_json_contract(result):
         "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation", "profiler"}
+    assert set(found) - set(expected) == {
+        "trace",
+        "versions",
+        "findings",
+        "until",
+        "translation",
+        "components",
+        "profiler",
+    }
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 
@@ -132,7 +146,7 @@ def test_tables_fit_and_show_everything(result, by):
         assert row.startswith("spmv.py:44") and f"{result.loads[4].share.mean * 100:.1f}" in row
 
 
-def test_tables_print_a_dash_for_what_does_not_exist():
+def test_tables_print_dash_for_what_does_not_exist():
     text = tables(_without_reads())
     assert "nan" not in text and "–" in text
     assert "nan" not in tables(RunResult(synthetic.spmv(1)))
@@ -141,7 +155,7 @@ def test_tables_print_a_dash_for_what_does_not_exist():
 @pytest.mark.parametrize(("traced", "launched", "wave", "noted"), [
     (28, 336, 320, True), (320, 336, 320, False), (28, 28, 320, False), (28, 336, 14, False), (28, 336, 0, False),
 ])  # fmt: skip
-def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave, noted):
+def test_tables_say_when_trace_does_not_fill_gpu(traced, launched, wave, noted):
     trials = synthetic.spmv(2)
     trials.about["trace"] |= {"blocks": traced, "grid": [launched // 2, 2, 1], "wave_blocks": wave}
     text = tables(RunResult(trials))
@@ -152,7 +166,8 @@ def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave,
 def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     store.save(tmp_path / "result.h5", result.trials)
     again = RunResult.load(tmp_path / "result.h5")
-    assert tables(again) == tables(result) and dumps(again) == dumps(result)
+    for format in format_names():
+        assert rendered(output(again), format) == rendered(output(result), format)
 
 
 @pytest.mark.slow
@@ -174,13 +189,13 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
 
     written = comparison.plot({**others, "many": result}, tmp_path)
-    assert [path.name for path in written] == ["beside.png", "convergence.png", "loads.png"]
+    assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
     alone = comparison.plot({"many": result}, tmp_path / "alone")
     assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
-    figure = comparison.beside({"few": RunResult(synthetic.spmv(2)), "many": result})
+    figure = comparison.side_by_side({"few": RunResult(synthetic.spmv(2)), "many": result})
     time, *ratios = figure.axes
     assert time.get_title() == "Kernel time, ms" and len(ratios) == 3
     drawn = [line.get_xdata()[0] for line in time.get_lines() if len(line.get_xdata()) == 1]
@@ -191,9 +206,24 @@ def test_several_results_share_one_axis_time_first(result):
     ]
 
 
+def test_labels_show_the_source_line_without_its_comment(result):
+    load = replace(result.loads[0], text="LDG.E", file="k.cu", line=1)
+    trials = replace(result.trials, sources={"k.cu": ["    sum += a[i]; // of a row"]})
+    assert source_of(RunResult(trials), load) == "sum += a[i];"
+
+
+def test_the_aimed_width_is_within_the_axis(result):
+    asked = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
+    about = replace(result.trials, about=result.trials.about | asked)
+    figure = convergence(RunResult(about))
+    with warnings.catch_warnings(action="error"):  # matplotlib's, that axes have no room
+        figure.savefig(io.BytesIO(), format="svg")
+    assert figure.axes[1].get_ylim()[1] > 25
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
-def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path, format):
+def test_figures_are_written_identically_in_every_format(result, tmp_path, format):
     first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
@@ -202,7 +232,7 @@ def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "inches"), [(Size.column, 3.4), (Size.page, 7.1)])
-def test_figures_are_as_wide_as_a_column_or_page(result, tmp_path, size, inches):
+def test_figures_are_as_wide_as_column_or_page(result, tmp_path, size, inches):
     from matplotlib.image import imread
 
     for path in plot(result, tmp_path, Sheet(dpi=100, size=size)):
@@ -221,7 +251,7 @@ def test_half_the_interval_drawn_is_the_interval(result):
     assert lines[1].get_ydata()[-1] == pytest.approx(100 * result.l2_read.interval().width / 2)
 
 
-def test_a_stack_is_as_high_as_its_arrays_latencies(result):
+def test_stack_is_as_high_as_its_arrays_latencies(result):
     figure = comparison.loads({"one": result, "two": result})
     (axis,) = figure.axes
     x = comparison.array_latencies(result)

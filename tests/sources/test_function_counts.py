@@ -16,8 +16,10 @@ from memsim.trace.schema import INSTRUCTION_CLASSES
 
 def has_tools():
     """The tables are those of one release; another's library may differ."""
-    told = subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout if shutil.which("nvcc") else ""
-    return "release 13.0" in told and bool(places_of("nvdisasm"))
+    printed = (
+        subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout if shutil.which("nvcc") else ""
+    )
+    return "release 13.0" in printed and bool(places_of("nvdisasm"))
 
 
 pytestmark = pytest.mark.skipif(not has_tools(), reason="nvcc 13.0 and nvdisasm are not installed")

@@ -22,8 +22,8 @@ def unanswered_allowed(wait, loads):
 
 
 @given(STEPS)
-def test_a_row_waits_for_what_was_needed_and_for_nothing_newer(steps):
-    """Beside a list of loads, each with whether the program may rely on its answer."""
+def test_row_waits_for_needed_loads_only(steps):
+    """Compared with a list of loads, each with whether the program may rely on its answer."""
     state, row = np.zeros((2, STATE), np.int64), np.zeros(1, ROW)
     loads = {each: [] for each in LoadClass}  # whether the load has answered for sure
     needed = {each: 0 for each in LoadClass}
@@ -53,7 +53,7 @@ def test_a_row_waits_for_what_was_needed_and_for_nothing_newer(steps):
     assert not state[0].any() and state[1, LOADS] == len(loads[LoadClass.long])
 
 
-def test_mixes_are_entered_once_until_the_table_is_full():
+def test_mixes_are_entered_once_until_table_is_full():
     mixes, counts = new_mixes(), np.zeros(MIX_FIELDS, np.int64)
     assert mix_number(mixes, counts) == 0
     for number in range(1, MOST_MIXES):

@@ -66,7 +66,7 @@ def test_laps_over_an_array_need_its_bytes():
 
 
 @pytest.mark.parametrize("seed", seeds(4))
-def test_the_curve_is_the_replay_of_a_cache_without_sets(seed):
+def test_curve_is_replay_of_cache_without_sets(seed):
     """One warp, from its start, has one order; apart are only ways that wait for data while others are used."""
     gpu = override(load_gpu("tesla-c2050"), NO_SETS)
     found = memsim.capacity(memsim.trace(scattered, seed=seed), gpu, trials=1)
@@ -110,7 +110,7 @@ def test_the_command_prints_tables_json_csv_and_draws(path, tmp_path):
     assert len(rows) == 1 + sum(len(cache["curve"]) for cache in document["caches"].values())
 
 
-def test_what_cannot_be_asked_is_refused_in_a_line(path, tmp_path):
+def test_what_cannot_be_asked_is_refused_in_line(path, tmp_path):
     for bad, words in (
         ([path, "--gpu", "geforce-gtx280"], "no cache"),
         ([path, "--json", "--csv"], "exclude each other"),

@@ -28,7 +28,7 @@ def pair(tmp_path_factory):
     return folder
 
 
-def test_pairs_are_those_of_the_paired_t_test_and_narrower_than_welch(pair):
+def test_pairs_match_paired_t_test_and_beat_welch(pair):
     a, b, other = (RunResult.load(pair / f"{name}.h5") for name in ("a", "b", "other"))
     found, apart = memsim.compare(a, b), memsim.compare(a, other)
     logs = [np.log(result.cycles.values) for result in (a, b, other)]
@@ -60,7 +60,7 @@ def test_a_result_is_as_fast_as_itself(pair):
     assert not found.loads.only_first and not found.slower_than(0)
 
 
-def test_loads_match_by_place_then_by_text_and_the_rest_is_listed():
+def test_loads_match_by_place_then_text_rest_listed():
     one, other = spmv(seed=1), spmv(seed=2)
     for op in other.ops:
         op["line"] += 2  # two lines were put in above

@@ -42,7 +42,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path):
     assert not different(found, small_study().run())
 
 
-def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch):
+def test_scheduler_that_is_not_there_is_one_line(monkeypatch):
     monkeypatch.setattr(executors, "_PATIENCE", 1)
     with pytest.raises(InputError, match="dask:tcp://127.0.0.1:9 does not answer"):
         small_study().run(executor="dask:tcp://127.0.0.1:9")

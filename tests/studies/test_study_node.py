@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from parted_lanes import LONG, traced
 from pydantic import BaseModel
 
 import memsim
@@ -15,7 +16,6 @@ from memsim.hierarchy.mapping import layout
 from memsim.studies import node
 from memsim.studies.node import NodeTask
 from memsim.trace.coalesce import coalesce
-from tests.parted_lanes import LONG, traced
 
 
 class Watched:
@@ -50,7 +50,7 @@ def test_keys_name_every_field_that_is_asked_for(name, parameters, gpu):
     assert asked <= set(node._LAYOUT)
 
 
-def test_each_gpu_has_its_own_way_where_lanes_part(tmp_path):
+def test_each_gpu_has_its_own_divergence_rule(tmp_path):
     """In whatever order they come: a machine's workers share transactions."""
     trace = traced(LONG, tmp_path)
     gpus = [override(load_gpu("tesla-v100"), {"sm.divergence": way}) for way in ("interleaved", "in_turn")]

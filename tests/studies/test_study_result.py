@@ -98,7 +98,7 @@ def test_what_no_sentence_can_say():
     assert "one trial per point" in conclusions(single)[0]
 
 
-def test_no_point_of_the_front_is_within_the_noise_of_a_cheaper_one():
+def test_front_has_no_point_within_noise_of_cheaper():
     same, faster = _grid(lambda point: 1.0), _grid(lambda point: 0.8 if point["l1.ways"] == 8 else 1.0)
     assert not any(surely_less(same, first, second, 0) for first in range(4) for second in range(4))
     assert surely_less(faster, 1, 0, 0) and not surely_less(faster, 0, 1, 0)

@@ -108,7 +108,7 @@ def test_only_what_changes_is_made_anew(monkeypatch):
 
 
 @pytest.mark.slow
-def test_the_same_trial_draws_the_same_at_every_point():
+def test_same_trial_draws_same_at_every_point():
     """Differences between points vary far less than with independent seeds."""
 
     def ratios(seed):
@@ -178,7 +178,7 @@ def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_always_killed_is_an_error(monkeypatch):
+def test_worker_that_is_always_killed_is_error(monkeypatch):
     monkeypatch.setattr(running, "replay", _suicide)
     with pytest.raises(InputError, match=r"lost the worker of trial \d of point \d 3 times"):
         small_study().run(jobs=2)
@@ -252,7 +252,7 @@ def trace_bytes(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("traces", "jobs"), [(0, 1), (0.1, 2), (1.1, 1), (1.1, 2), (1.3, 1)])
-def test_a_full_disk_is_one_line_and_the_study_goes_on_when_there_is_room(whole, trace_bytes, tmp_path, traces, jobs):
+def test_full_disk_is_one_line_and_study_resumes(whole, trace_bytes, tmp_path, traces, jobs):
     """A disk with room for so many traces: none for the study's, or for that and some trials."""
     out, room = tmp_path / "study.h5", int(traces * trace_bytes)
     done = subprocess.run(
@@ -275,7 +275,7 @@ def _short_of_memory(*task):
     return node.replay(*task)
 
 
-def test_a_worker_short_of_memory_begins_its_trial_again(whole, monkeypatch):
+def test_worker_short_of_memory_begins_its_trial_again(whole, monkeypatch):
     monkeypatch.setattr(running, "replay", _short_of_memory)
     lost = []
     found = small_study().run(jobs=2, progress=lambda state: lost.append(state.lost))

@@ -36,7 +36,7 @@ def test_uncertain_numbers_vary_to_gpus_that_can_be(name):
     assert len({one.model_dump_json() for one in together}) == 16
 
 
-def test_thresholds_move_with_their_queue_and_the_rest_stays():
+def test_thresholds_move_with_their_queue_and_rest_stays():
     gpu = load_gpu("h100")
     found, left = factors(gpu, provenance("h100"), 0.2)
     queue = next(factor for factor in found if factor.name == "dram.write_queue")
@@ -46,7 +46,7 @@ def test_thresholds_move_with_their_queue_and_the_rest_stays():
     assert "sm.lookup_cycles" in left  # 1 cycle: a fifth more is none
 
 
-def test_a_stated_uncertainty_is_taken_and_a_bad_one_refused(tmp_path):
+def test_stated_uncertainty_is_taken_and_bad_one_refused(tmp_path):
     path = tmp_path / "gpu.toml"
     path.write_text(FIXED.format(share=0.05))
     found, _ = factors(load_gpu(path), provenance(path), 0.2)
@@ -120,7 +120,7 @@ def test_sources_are_printed_as_tables_and_json(tmp_path):
     assert {one["name"] for one in document["outputs"]["cycles"]["inputs"]} == set(document["sources"])
 
 
-def test_what_cannot_be_varied_is_refused_in_a_line(chase, tmp_path):
+def test_what_cannot_be_varied_is_refused_in_line(chase, tmp_path):
     (tmp_path / "no.h5").write_text("no")
     for bad, words in (
         ([chase, "--points", 12], "power of two"),

@@ -45,7 +45,7 @@ def test_two_do_not_write_at_once(path):
     assert rows(opened(path)) == {0: {"a": [0.0]}}
 
 
-def test_a_damaged_row_is_as_if_it_were_not_there(path):
+def test_damaged_row_counts_as_missing(path):
     journal = opened(path)
     for number in range(3):
         journal.add("task", number, {"a": np.array(number)})
@@ -56,7 +56,7 @@ def test_a_damaged_row_is_as_if_it_were_not_there(path):
     assert list(rows(opened(path))) == [0, 2]
 
 
-def test_what_is_no_journal_is_refused_and_replaced_when_asked(path):
+def test_file_that_is_no_journal_is_refused(path):
     path.write_bytes(b"hello " * 1000)
     with pytest.raises(InputError, match="journal is damaged; give --force to start anew"):
         opened(path)

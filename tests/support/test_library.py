@@ -42,7 +42,7 @@ def test_the_installed_folder_comes_first(tmp_path, monkeypatch):
         ("none.py", "file does not exist"),
     ],
 )
-def test_what_is_not_there_is_named_with_what_is(name, message):
+def test_missing_name_is_reported_with_known_ones(name, message):
     with pytest.raises(InputError, match="pointer_chase") as error:
         library.find("traces", ".py", name)
     assert str(error.value).startswith(f"{name}: {message}")

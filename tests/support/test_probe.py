@@ -1,15 +1,15 @@
-"""Files of before there were seals are read by another process first, where they may hang and crash."""
+"""Files from before there were seals are read by another process first, where they may hang and crash."""
 
 import numpy as np
 import pytest
 from changing import unsealed
+from trace_programs import ARRAYS, OPS, chunk
 
 from memsim.support import probe
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
 
 ROWS = [[(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, [])]]
 
@@ -29,7 +29,7 @@ def test_a_whole_one_is_read(path):
 
 
 @pytest.mark.slow
-def test_a_heap_whose_objects_have_no_size_does_not_hang(path, monkeypatch):
+def test_heap_of_sizeless_objects_does_not_hang(path, monkeypatch):
     """libhdf5 2.0 goes round for ever."""
     content = bytearray(path.read_bytes())
     heap = content.find(b"GCOL") + 16

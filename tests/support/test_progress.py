@@ -49,7 +49,7 @@ def test_a_line_per_long_phase_in_a_pipe(monkeypatch):
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_nothing_is_shown_that_is_short_hidden_or_not_asked_for(monkeypatch, terminal):
+def test_short_hidden_or_unwanted_progress_is_not_shown(monkeypatch, terminal):
     stream = _stream(monkeypatch, terminal)
     if not terminal:
         with bar("trials") as advance:
@@ -62,7 +62,7 @@ def test_nothing_is_shown_that_is_short_hidden_or_not_asked_for(monkeypatch, ter
     assert stream.getvalue() == ""
 
 
-def test_a_bar_shows_its_phase_and_counts_while_nothing_finishes(monkeypatch):
+def test_bar_shows_phase_and_counts_while_nothing_finishes(monkeypatch):
     stream = _stream(monkeypatch, True)
     with bar("trials", name="replaying") as advance:
         advance(0, 8)

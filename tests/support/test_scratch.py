@@ -43,7 +43,7 @@ def test_a_living_process_keeps_its_part(tmp_path, writer):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["other.txt", "out.txt"]
 
 
-def test_the_part_of_a_killed_process_goes_with_the_next(tmp_path, writer):
+def test_part_of_killed_process_goes_with_next(tmp_path, writer):
     process, part = writer
     os.kill(process.pid, signal.SIGKILL)
     process.wait()

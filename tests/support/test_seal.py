@@ -50,7 +50,7 @@ def test_a_file_that_grew_or_shrank_is_refused(path, change):
         pass
 
 
-def test_other_programs_read_it_and_what_they_change_is_found_until_it_is_sealed_again(path):
+def test_changes_by_other_programs_are_found_until_resealed(path):
     with h5py.File(path, "r+") as file:
         assert file["x"][3] == 3 and len(file.attrs["long"].decode()) == 30_000
         file["x"][3] = 4
@@ -61,7 +61,7 @@ def test_other_programs_read_it_and_what_they_change_is_found_until_it_is_sealed
         assert file["x"][3] == 4
 
 
-def test_a_change_that_left_size_and_time_alone_is_found(path):
+def test_change_keeping_size_and_time_is_found(path):
     old = 1_600_000_000
     assert has_intact_seal(path)
     os.utime(path, (old, old))
@@ -73,7 +73,7 @@ def test_a_change_that_left_size_and_time_alone_is_found(path):
         has_intact_seal(path)
 
 
-def test_a_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
+def test_pipe_is_refused_without_waiting_for_its_writer(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InputError, match="is a device or a pipe"):
         has_intact_seal(tmp_path / "pipe")

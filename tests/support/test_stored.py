@@ -44,7 +44,7 @@ def test_chunks_that_are_partly_there_are_not_enough(tmp_path):
     [np.zeros(1 << 22, "u1"), np.arange(1 << 20), np.tile(np.arange(5), 1 << 16)],
     ids=["zeros", "rising", "turns"],
 )
-def test_what_memsim_packs_is_stored_however_well_it_packs(tmp_path, values):
+def test_arrays_are_stored_whatever_their_compression(tmp_path, values):
     for name, shuffle in (("a", hdf5plugin.Blosc.SHUFFLE), ("b", hdf5plugin.Blosc.BITSHUFFLE)):
         packed = hdf5plugin.Blosc(cname="lz4", clevel=9, shuffle=shuffle)
         with made(tmp_path / name, data=values, **packed) as file:

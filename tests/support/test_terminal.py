@@ -54,7 +54,7 @@ def _shown(*arguments: str, **environment: str) -> str:
 
 
 @pytest.mark.slow
-def test_a_command_fits_its_terminal_and_a_pipe_gets_all():
+def test_command_fits_its_terminal_and_pipe_gets_all():
     piped = subprocess.run(
         [sys.executable, "-m", "memsim", "workloads"], capture_output=True, text=True, check=True,
         env={**os.environ, "COLUMNS": "60"},
@@ -66,7 +66,7 @@ def test_a_command_fits_its_terminal_and_a_pipe_gets_all():
     assert len(plain.splitlines()) == len(piped.splitlines())
 
 
-def test_texts_are_shortened_in_the_middle_the_longest_first_and_numbers_never(on_terminal):
+def test_texts_are_shortened_longest_first_numbers_never(on_terminal):
     headers, line, right = ["line", "load", "L1 %"], ["spmv.py:17", TEXT, "87.5±0.1"], [False, False, True]
     on_terminal(50)
     assert aligned(headers, [line], right).splitlines()[-1] == f"spmv.py:17  {TEXT}  87.5±0.1"
@@ -75,7 +75,7 @@ def test_texts_are_shortened_in_the_middle_the_longest_first_and_numbers_never(o
     assert shown[-1] == "spmv.py:17  indices[row…w] + lane]  87.5±0.1" and {len(each) for each in shown} == {44}
 
 
-def test_where_numbers_alone_are_too_wide_lines_are_cut(on_terminal):
+def test_lines_are_cut_where_numbers_are_too_wide(on_terminal):
     on_terminal(40)
     shown = aligned(["load", *"abcdef"], [[TEXT, *["1,234,567"] * 6]], [False, *[True] * 6]).splitlines()
     assert {len(line) for line in shown} == {40} and all(line.endswith("…") for line in shown)

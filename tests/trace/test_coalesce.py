@@ -185,7 +185,7 @@ def test_constant_memory_takes_a_pass_a_distinct_address():
 
 
 @pytest.mark.parametrize(("capability", "masks"), [("6.1", [0b0001, 0b0010, 0b0100, 0b1000]), ("7.0", [0b1111])])
-def test_loads_past_l1_are_looked_at_as_without_it(capability, masks):
+def test_loads_past_l1_are_coalesced_without_it(capability, masks):
     """One transaction a sector, from 7.0 on a line, marked for the SM; L1's sectors stay those of the others."""
     gpu = machine(capability, sector=64)
     usual = static_op(4)
@@ -209,7 +209,7 @@ def test_wavefronts_of_the_data_stage(width, stride, wavefronts):
     assert max(record["wavefronts"], wavefronts) == wavefronts or record["count"] > 8
 
 
-def test_lines_whose_folded_numbers_are_equal_are_looked_up_one_after_the_other():
+def test_lines_with_equal_folded_numbers_are_looked_up():
     """Lines 0, 5, 10, 15 are 0 in pairs of bits: of a row of sixteen, each bank of four has four."""
     gpu = override(machine("8.0", sector=32), {"l1.tags_per_cycle": 4})
     for lines, wavefronts in (([0, 5, 10, 15], 4), ([0, 1, 2, 3], 1), ([4 * k for k in range(4)], 1), (range(16), 4)):
@@ -218,7 +218,7 @@ def test_lines_whose_folded_numbers_are_equal_are_looked_up_one_after_the_other(
         assert record["wavefronts"] == wavefronts
 
 
-def test_an_asynchronous_copy_takes_the_data_stage_as_long_as_its_bytes():
+def test_asynchronous_copy_takes_data_stage_by_its_bytes():
     """512 bytes on their way into shared memory, past L1 or not, take the unit of shared memory 4 cycles of 128."""
     gpu = load_gpu("h100")
     copy = replace(static_op(16), async_copy=True)
@@ -227,7 +227,7 @@ def test_an_asynchronous_copy_takes_the_data_stage_as_long_as_its_bytes():
     assert made["wavefronts"].tolist() == [4, 4] and made["count"].tolist() == [4, 4]
 
 
-def test_what_leaves_l1_in_a_cycle_bounds_loads_alone():
+def test_what_leaves_l1_in_cycle_bounds_loads_alone():
     gpu = override(machine("8.6"), {"l1.banks": 32, "l1.bytes_per_cycle": 64})
     for kind, wavefronts in ((OpKind.load, 2), (OpKind.store, 1)):
         (record,) = coalesce(FakeTrace([static_op(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions

@@ -8,7 +8,6 @@ from budget import drawn
 from fake_trace import ALL, FakeTrace, machine, static_op
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import coalesce as oracle
 
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.presets import override
@@ -20,6 +19,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.columns import FileColumn
 from memsim.trace.schema import NO_OP, ArrayInfo, LaunchShape, OpKind, Space
 from memsim.trace.transactions import Transactions
+from tests.oracles import coalesce as oracle
 
 CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.5", "5.2", "6.0", "7.0", "8.6", "9.0"]
 LANE_SETS = st.integers(1, ALL)
@@ -193,7 +193,7 @@ def test_lines_are_numbered_by_first_use():
     assert len(np.unique(result.line_address)) == len(result.line_address)
 
 
-def test_long_runs_of_lines_do_not_meet_in_the_hash_table():
+def test_long_runs_of_lines_do_not_collide():
     """Two arrays' runs that shared slots would make every probe walk a whole run."""
     size, run = 1 << 17, 16_000
     lines = np.concatenate([np.arange(start, start + run) for start in (2_099_843, 2_236_926)])

@@ -7,13 +7,13 @@ import hdf5plugin
 import numpy as np
 import pytest
 from changing import changed
+from trace_programs import ARRAYS, OPS, chunk
 
 from experiments.robustness.trying import Outcome, command, tried
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import INDEX_COLUMNS, INSTRUCTION_COLUMNS, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
 
 GIGA = 1 << 30
 PACK = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
@@ -113,7 +113,7 @@ def test_it_is_one_line_and_little_memory(path, change, problem):
 
 
 @pytest.mark.parametrize(("flags", "op", "mask"), [(0, 0, 1), (0, 0xFFFF, 0), (int(Flag.barrier), 0xFFFF, 1)])
-def test_a_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
+def test_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
     with changed(path) as file:
         for name, value in (("flags", flags | int(Flag.turn)), ("op", op), ("mask", mask), ("stride", 0)):
             file[f"instructions/{name}"][0] = value

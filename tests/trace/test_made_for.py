@@ -24,7 +24,7 @@ def _recorded(gpu, **more):
     return memsim.trace("saxpy", n=512, gpu=gpu, blocks="all", **more)
 
 
-def test_a_trace_is_replayed_on_the_gpu_that_it_was_made_for(tmp_path):
+def test_trace_is_replayed_on_its_own_gpu(tmp_path):
     trace = _recorded("tesla-c2050", out=tmp_path / "t.h5")
     assert trace.gpu == "tesla-c2050" and meant(trace, None) == "tesla-c2050"
     simulated = memsim.simulate(trace, trials=1)
@@ -48,7 +48,7 @@ def test_the_gpu_belongs_to_no_digest():
     assert _recorded("tesla-c2050").digest == _recorded("h100").digest
 
 
-def test_a_trace_that_does_not_tell_is_for_the_default(tmp_path):
+def test_trace_that_does_not_tell_is_for_default(tmp_path):
     """As another tracer's, and as one of a memsim that did not write it down."""
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         array = ArrayInfo("x", Space.global_, 0, 128, 4)
@@ -63,7 +63,7 @@ def test_a_trace_that_does_not_tell_is_for_the_default(tmp_path):
         assert trace.gpu == "" and meant(trace, None) == DEFAULT_GPU
 
 
-def test_a_gpu_that_is_no_preset_has_to_be_named_again(tmp_path):
+def test_gpu_without_preset_must_be_named_again(tmp_path):
     """The file that described it may be another by now, or gone; another GPU in its place would be a silent one."""
     file = tmp_path / "mine.toml"
     file.write_text('inherit = "h100"\n[l1]\nways = 2\n')

@@ -58,7 +58,7 @@ def together(masks):
 
 @drawn(300)
 @given(programs(), programs())
-def test_what_runs_at_once_has_no_lane_no_load_and_no_barrier_in_common(one, two):
+def test_concurrent_paths_share_no_lane_load_or_barrier(one, two):
     """So each lane's own order is kept, and a side that counts its own loads alone knows all it waits for."""
     found = partings_of(one, two)
     flat, last = [*one, *two], 0
@@ -112,7 +112,7 @@ def test_of_nested_branches_the_outermost():
     assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 4, 6)]
 
 
-def test_of_three_cases_the_last_runs_beside_the_others():
+def test_of_three_cases_last_runs_beside_others():
     cases = [(USE, 1), (TURN << 8, 2), (USE, 2), (TURN << 8, 4), (USE, 4), (WORK, 7)]
     found = partings_of([(WORK, 7), *cases])
     assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 3, 5)]

@@ -48,7 +48,7 @@ def result_path(kernel):
     return Path("r.h5").absolute()
 
 
-def test_the_text_is_shown_where_the_file_no_longer_lies(result_path, kernel):
+def test_text_is_shown_where_file_no_longer_lies(result_path, kernel):
     kernel.unlink()
     (file,) = sources(RunResult.load(result_path), [])
     assert file.missing == "" and [line.number for line in file.lines if line.measure] == [6]
@@ -56,14 +56,14 @@ def test_the_text_is_shown_where_the_file_no_longer_lies(result_path, kernel):
     assert [line.text for line in file.lines[6:]] == KERNEL.split("\n")[6:]
 
 
-def test_the_trace_keeps_its_digest_when_only_a_comment_changes(kernel):
+def test_trace_keeps_its_digest_when_only_comment_changes(kernel):
     before = memsim.trace("copy_kernel.py", out="t.h5")
     kernel.write_text(KERNEL + "# the end\n")
     after = memsim.trace("copy_kernel.py", out="u.h5")
     assert before.digest == after.digest and before.sources != after.sources
 
 
-def test_what_is_too_large_is_named_and_left_out(kernel):
+def test_too_large_source_is_named_and_left_out(kernel):
     kernel.write_text(KERNEL + "#" * source_text.MOST_FILE_BYTES)
     assert memsim.trace("copy_kernel.py", out="t.h5").sources == {"copy_kernel.py": None}
 
@@ -77,7 +77,7 @@ def test_all_files_together_are_bounded(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("content", [b"", b"x[j]\n", b"\xff\n"], ids=["empty", "another text", "no text"])
-def test_a_file_that_is_not_what_was_traced_is_no_source(tmp_path, content):
+def test_changed_source_file_is_not_used(tmp_path, content):
     (tmp_path / "k.cu").write_bytes(content)
     assert source_text.at_hand([(str(tmp_path / "k.cu"), 1, "y[i]")]) == {}
 
@@ -126,7 +126,7 @@ def test_more_than_is_ever_kept_is_not_read(result_path, monkeypatch):
         store.load(result_path)
 
 
-def test_a_result_of_before_sources_is_shown_with_the_file_that_is_here(result_path, kernel):
+def test_result_without_sources_is_shown_with_present_file(result_path, kernel):
     with changed(result_path) as file:
         del file["sources"]
     (file,) = sources(RunResult.load(result_path), [])
@@ -173,7 +173,7 @@ def cuda_file(tmp_path):
     return path
 
 
-def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path, cuda_file):
+def test_compiled_code_brings_text_of_lines_it_names(tmp_path, cuda_file):
     """Its ops' texts are instructions, which stand in no line of the source."""
     trace = _compiled(tmp_path, cuda_file)
     assert trace.sources == {str(cuda_file): LINES} and trace.ops[0].line == 2
@@ -182,7 +182,7 @@ def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path, cuda_file
 
 
 @pytest.mark.slow
-def test_a_file_that_changed_after_it_was_compiled_is_no_source(tmp_path, cuda_file):
+def test_file_changed_after_compilation_is_no_source(tmp_path, cuda_file):
     made = cuda_file.stat()
     stamp = f", {int(made.st_mtime)}, {made.st_size}"
     assert _compiled(tmp_path, "k.cu", stamp).sources == {"k.cu": LINES}
@@ -192,7 +192,7 @@ def test_a_file_that_changed_after_it_was_compiled_is_no_source(tmp_path, cuda_f
     assert _compiled(tmp_path, "k.cu").sources == {}
 
 
-def test_no_file_outside_the_programs_folders_gets_into_a_trace(tmp_path, cuda_file, monkeypatch):
+def test_no_file_outside_programs_folders_gets_into_trace(tmp_path, cuda_file, monkeypatch):
     """Traces are shared, and PTX may name any file: by its path, from here, or by a link."""
     (tmp_path / "ptx").mkdir()
     (tmp_path / "ptx" / "link.cu").symlink_to("/etc/passwd")
@@ -201,7 +201,7 @@ def test_no_file_outside_the_programs_folders_gets_into_a_trace(tmp_path, cuda_f
         assert _compiled(tmp_path / "ptx", name).sources == {}, name
 
 
-def test_what_stands_in_no_line_is_shown_before_the_first(tmp_path, cuda_file, monkeypatch):
+def test_entries_without_line_are_shown_first(tmp_path, cuda_file, monkeypatch):
     monkeypatch.setattr(choice, "places_of", lambda tool: ())  # run as PTX: machine code has no line 0
     trace = _compiled(tmp_path, cuda_file, ptx=PTX.replace(".loc 1 2 5", ".loc 1 0 0"))
     (file,) = sources(memsim.simulate(trace, gpu="tesla-c2050", trials=1), [])

@@ -12,8 +12,10 @@ from changing import changed, unsealed
 from hypothesis import given
 from hypothesis import strategies as st
 from places import ROOT
+from trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 from experiments.robustness.damage import damaged
+from memsim.support.deprecated import OLD_COLUMNS
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
@@ -37,7 +39,6 @@ from memsim.trace.schema import (
     StaticOp,
 )
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 PARAMETERS = {"n": 3, "kind": "a"}
 
@@ -101,15 +102,28 @@ def path(tmp_path):
     return tmp_path / "t.h5"
 
 
-def test_an_older_file_has_no_chains_side_by_side(tmp_path):
+def test_a_column_is_found_under_its_older_name(tmp_path):
+    digest = write(tmp_path / "t.h5", ROWS)
+    (expected,) = Trace.open(tmp_path / "t.h5").chunks()
+    with changed(tmp_path / "t.h5") as file:
+        (new, old), *_ = OLD_COLUMNS.items()
+        file.move(new, old)
+        file.attrs["version"] = [1, 10]
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert found.off_path.any() and trace.digest == digest
+    assert found.off_path.tolist() == expected.off_path.tolist()
+
+
+def test_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
-        del file["instructions/beside"]
+        del file["instructions/off_path"]
         file.attrs["version"] = [1, 1]
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
-    assert found.beside.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
+    assert found.off_path.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
 
 
 MIXES = np.zeros(2, MIX)
@@ -148,7 +162,7 @@ def linked(name, length):
     return replace(SCOREBOARD, mixes=mixes)
 
 
-def test_links_of_chains_are_read_as_written_and_name_the_trace(tmp_path):
+def test_links_of_chains_are_read_as_written(tmp_path):
     digests = [write_waits(tmp_path / "plain.h5")]
     for name in MIX_DEFAULTS:
         issue = linked(name, 3)
@@ -157,7 +171,7 @@ def test_links_of_chains_are_read_as_written_and_name_the_trace(tmp_path):
     assert len(set(digests)) == 1 + len(MIX_DEFAULTS)
 
 
-def test_a_file_of_before_1_8_has_no_links_apart_from_their_class(tmp_path):
+def test_file_before_1_8_has_no_separate_links(tmp_path):
     digest = write_waits(tmp_path / "t.h5")
     with changed(tmp_path / "t.h5") as file:
         file.attrs["version"] = [1, 7]
@@ -182,7 +196,7 @@ def write_controls(path, access=ACCESS, result=RESULT, issue=CODE, op=0):
         return writer.finish(shape(rows), OPS, ARRAYS, issue)
 
 
-def test_control_codes_are_read_as_written_and_name_the_trace(tmp_path):
+def test_control_codes_are_read_as_written(tmp_path):
     digest = write_controls(tmp_path / "t.h5")
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -206,7 +220,7 @@ def test_control_codes_are_read_as_written_and_name_the_trace(tmp_path):
         (dict(issue=SCOREBOARD), "scoreboard_set must be 7, as `dependence` is no control_code"),
     ],
 )
-def test_control_codes_that_make_no_sense_are_one_line(tmp_path, wrong, says):
+def test_senseless_control_codes_are_one_line(tmp_path, wrong, says):
     write_controls(tmp_path / "t.h5", **wrong)
     with pytest.raises(InputError, match=rf"t\.h5: instructions/{says}"):
         list(Trace.open(tmp_path / "t.h5").chunks())
@@ -256,7 +270,7 @@ def test_mbarriers_that_make_no_sense_are_one_line(tmp_path, wrong, says):
         list(Trace.open(write_phases(tmp_path / "t.h5", **wrong)).chunks())
 
 
-def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(tmp_path):
+def test_address_origins_do_not_change_digest(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     assert write(tmp_path / "u.h5", plain, ops=[replace(OPS[0], by_data=True), *OPS[1:]]) == digest
@@ -264,11 +278,16 @@ def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(t
     assert [op.by_data for op in Trace.open(tmp_path / "u.h5").ops] == [True, *[False] * (len(OPS) - 1)]
 
 
-OLDER = {0: ("beside", "bypass_l1"), 1: ("beside",), 2: (), 3: ()}  # minor version -> what it lacks beside 1.4's
+OLDER = {
+    0: ("off_path", "bypass_l1"),
+    1: ("off_path",),
+    2: (),
+    3: (),
+}  # minor version -> what it lacks besides 1.4's
 
 
 @pytest.mark.parametrize("minor", OLDER)
-def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor):
+def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
@@ -279,7 +298,7 @@ def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor)
         for name in (*WAIT_COLUMNS, "mix", *CONTROL_DEFAULTS):
             del file[f"instructions/{name}"]
         for name in OLDER[minor]:
-            del file["instructions/beside" if name == "beside" else f"ops/{name}"]
+            del file["instructions/off_path" if name == "off_path" else f"ops/{name}"]
     unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -350,7 +369,10 @@ DAMAGE = {
     "grid": (attribute("grid", [0, 1, 1]), "grid"),
     "grid of two": (attribute("grid", [1, 1]), "grid"),
     "missing column": (lambda file: file.__delitem__("instructions/mask"), "instructions/mask"),
-    "beside more than the gap": (element("instructions/beside", 0, 6), "instructions/beside"),
+    "more off the critical path than there are": (
+        element("instructions/off_path", 0, 6),
+        "instructions/off_path",
+    ),
     "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
     "link to another file": (link, "addresses"),
     "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
@@ -392,7 +414,7 @@ def test_damaged_files_are_refused_by_name(path, damage, field):
     assert str(error.value).startswith(f"{path}: {field}") and "\n" not in str(error.value)
 
 
-def test_files_of_version_1_0_have_no_bypassing_ops(path):
+def test_version_1_0_files_have_no_bypassing_ops(path):
     with changed(path) as file:
         del file["ops/bypass_l1"]
         file.attrs["version"] = np.array([1, 0], "<i4")
@@ -427,7 +449,7 @@ def test_no_damage_is_read(path):
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
 
 
-def test_without_a_seal_the_digest_is_that_of_the_content(path):
+def test_without_seal_digest_is_that_of_content(path):
     unsealed(path)
     (right,) = Trace.open(path).chunks()
     assert right.base.tolist() == [512, 16, 512]
@@ -439,14 +461,14 @@ def test_without_a_seal_the_digest_is_that_of_the_content(path):
         next(chunks)
 
 
-def test_a_trace_that_is_exchanged_between_two_readings_is_refused(path):
+def test_trace_replaced_between_readings_is_refused(path):
     trace = Trace.open(path)
     write(path, [ROWS[1], ROWS[1]])
     with pytest.raises(InputError, match=f"^{path}: digest is another"):
         list(trace.chunks())
 
 
-def test_texts_of_a_trace_are_shown_on_one_line(tmp_path):
+def test_texts_of_trace_are_shown_on_one_line(tmp_path):
     odd = StaticOp(OpKind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
     with TraceWriter(tmp_path / "t.h5", kernel="k\n2", source="s\r", parameters={"a\n": "b\t"}) as writer:
         writer.append(np.arange(1), chunk([[], []]))
@@ -456,7 +478,7 @@ def test_texts_of_a_trace_are_shown_on_one_line(tmp_path):
     assert (trace.ops[0].file, trace.ops[0].text, trace.arrays[0].name) == ("a\\nb.py", "\\x1b[31m", "x\\u202e")
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(path):
+def test_failure_leaves_old_file_and_nothing_else(path):
     before = path.read_bytes()
     with pytest.raises(ZeroDivisionError), TraceWriter(path, kernel="k", source="s", parameters={}) as writer:
         writer.append(np.arange(1), chunk(ROWS))
@@ -470,7 +492,7 @@ import numpy as np
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
+from trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
@@ -486,7 +508,7 @@ except InputError as error:
 
 
 @pytest.mark.parametrize("room", [0, 3000, 20000])
-def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
+def test_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
     path = tmp_path / "t.h5"
     command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

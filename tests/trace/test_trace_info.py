@@ -3,10 +3,10 @@
 import numpy as np
 from budget import drawn
 from hypothesis import given
+from trace_programs import OPS, PROGRAMS, chunk
 
 from memsim.trace import bits, info
 from memsim.trace.schema import NO_OP, Flag, Space
-from tests.trace_programs import OPS, PROGRAMS, chunk
 
 
 @drawn(30)

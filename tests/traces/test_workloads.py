@@ -54,7 +54,7 @@ def test_sectors_are_those_that_hardware_counted(name, parameters, loaded, store
     assert times * sectors(transactions, OpKind.load) == pytest.approx(loaded, rel=nearness)
 
 
-def test_sectors_of_intervals_that_begin_anywhere_are_near_those_that_hardware_counted():
+def test_sectors_of_shifted_intervals_match_hardware_counts():
     """Its keys are random, and not those of the sample; of loads, see above."""
     trace = memsim.trace("merge_intervals", blocks="all", n=1 << 18, run=1 << 14)
     transactions = coalesce(trace, load_gpu("quadro-gv100"))

@@ -1,9 +1,10 @@
-"""Ladders of kernels: what is told of a step's kernel is what a later step wins, and no more than that is promised."""
+"""Ladders of kernels: the gain predicted for a step is what a later step gains, and no more."""
 
 from __future__ import annotations
 
 import ladders
 import pytest
+from test_gains import check_bounds
 
 import memsim
 from memsim.why import Cause, explain
@@ -57,26 +58,28 @@ def won(simulated, ladder, slow, fast):
     return 1 - simulated(ladder, fast)[1].kernel_time.mean / simulated(ladder, slow)[1].kernel_time.mean
 
 
-def told(simulated, ladder, step):
+def reported(simulated, ladder, step):
     trace, result = simulated(ladder, step)
-    return [one for one in explain(result, trace).causes if one.gain is not None]
+    causes = explain(result, trace).causes
+    check_bounds(causes)
+    return [one for one in causes if one.gain is not None]
 
 
 @pytest.mark.parametrize(("ladder", "slow", "fast", "cause"), TOLD)
-def test_the_gain_that_is_told_is_the_later_steps(simulated, ladder, slow, fast, cause):
-    causes = told(simulated, ladder, slow)
+def test_gain_that_is_told_is_later_steps(simulated, ladder, slow, fast, cause):
+    causes = reported(simulated, ladder, slow)
     named = next(one for one in causes if one.cause is cause)
     assert causes[0].gain.share.mean - named.gain.share.mean < ALIKE
     assert named.gain.share.mean == pytest.approx(won(simulated, ladder, slow, fast), rel=1 / 3)
 
 
-def test_rows_of_a_thread_are_told_what_three_kernels_of_rows_of_a_block_win(simulated):
+def test_rows_per_thread_gain_like_rows_per_block(simulated):
     rows, before = dict(rows=1 << 11), simulated("layer_norm", 1)[1].kernel_time.mean
     traces = [
         memsim.trace(ladders.layer_norm_part, gpu="tesla-v100", blocks="all", part=part, **rows) for part in range(3)
     ]
     after = sum(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1).kernel_time.mean for trace in traces)
-    first = told(simulated, "layer_norm", 1)[0]
+    first = reported(simulated, "layer_norm", 1)[0]
     assert first.cause is Cause.scattered
     assert first.gain.share.mean == pytest.approx(1 - after / before, rel=1 / 3)
 
@@ -91,11 +94,11 @@ def test_products_that_their_instructions_bound_are_promised_nothing(simulated):
 @pytest.mark.parametrize(("ladder", "slow", "fast"), NOTHING_LEFT)
 def test_where_nothing_is_left_nothing_is_told(simulated, ladder, slow, fast):
     assert 0 <= won(simulated, ladder, slow, fast) < 0.03
-    assert not told(simulated, ladder, slow)
+    assert not reported(simulated, ladder, slow)
 
 
-def test_barriers_of_the_last_warp_are_told_and_no_more_than_the_step_without_them_wins(simulated):
-    """That step also spares the other warps their comparisons, so at least half is told, not all."""
-    first = told(simulated, "reduction", 3)[0]
+def test_barriers_of_last_warp_gain_no_more_later(simulated):
+    """That step also spares the other warps their comparisons, so at least half is reported, not all."""
+    first = reported(simulated, "reduction", 3)[0]
     assert first.cause is Cause.barriers and first.gain.share.mean < first.excess
     assert 1 / 2 < first.gain.share.mean / won(simulated, "reduction", 3, 4) < 1

@@ -11,7 +11,7 @@ from memsim.sources.describe import Recorder
 
 
 @pytest.mark.parametrize("step", [0, 1, 2, 3, 4, 6, 7])
-def test_a_reduction_is_the_sum_of_its_blocks_numbers(step):
+def test_reduction_is_sum_of_its_blocks_numbers(step):
     numbers, blocks = BLOCK * ladders.EACH.get(step, 1), 4
     launch = ladders.reduction.build(dict(n=numbers * blocks, step=step))
     launch.arguments["x"][:] = np.random.default_rng(step).integers(0, 100, numbers * blocks)

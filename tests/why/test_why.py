@@ -22,14 +22,13 @@ from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
-from memsim.why import Cause, explain, explanations, regime
-from memsim.why.findings import gpu_of
+from memsim.why import Cause, explain, find_bottlenecks, regime
+from memsim.why.bottlenecks import gpu_of
 from memsim.why.lanes import conflicts
 from memsim.why.parts import bound_by
-from memsim.why.place import kernel_file
 from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
-from memsim.why.site import sites
+from memsim.why.site import kernel_file, sites
 from memsim.why.trees import of_few_elements
 from memsim.why.work import ResultWork
 
@@ -77,11 +76,11 @@ def _result(name, gpu="tesla-v100", **parameters):
 
 def _causes(result):
     """Of accesses that are wrong, most in excess first."""
-    return [one.cause for one in explanations(result) if one.cause not in OF_NO_ACCESS]
+    return [one.cause for one in find_bottlenecks(result) if one.cause not in OF_NO_ACCESS]
 
 
 def _of(result, cause):
-    (found,) = (one for one in explanations(result) if one.cause is cause)
+    (found,) = (one for one in find_bottlenecks(result) if one.cause is cause)
     return found
 
 
@@ -91,7 +90,7 @@ def test_every_pair_says_what_is_to_be_found():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair not in NOT_OF_MEMORY])
-def test_the_inefficiency_is_named_and_gone_in_the_fast_version(pair):
+def test_inefficiency_is_named_and_gone_in_fast_version(pair):
     (cause, gpu, n), (name, common, slow, fast) = EXPECTED[pair], PAIRS[pair]
     result = _result(name, gpu, n=n, **common, **slow)
     assert _causes(result)[0] is cause
@@ -101,12 +100,12 @@ def test_the_inefficiency_is_named_and_gone_in_the_fast_version(pair):
 
 
 @pytest.mark.parametrize(("slow", "cause", "fast", "gpu"), TRANSPOSES)
-def test_each_step_of_the_transpose_puts_its_finding_right(slow, cause, fast, gpu):
+def test_each_step_of_transpose_puts_its_finding_right(slow, cause, fast, gpu):
     assert _causes(_result("transpose", gpu, n=1024, variant=slow))[0] is cause
     assert _causes(_result("transpose", gpu, n=1024, variant=fast)) == []
 
 
-def test_storing_by_columns_crowds_one_channel_as_cumapz_has_it():
+def test_storing_by_columns_crowds_channel_as_in_cumapz():
     def of(stored):
         trace = memsim.trace(
             "neighbours", gpu="tesla-c1060", blocks="1x", n=16384, fetched="0", layout="rows", stored=stored
@@ -120,7 +119,7 @@ def test_storing_by_columns_crowds_one_channel_as_cumapz_has_it():
     assert not {Cause.scattered, Cause.channels, Cause.evicted_l2} & set(_causes(of("rows")))
 
 
-def test_reuse_beyond_a_cache_is_told_with_its_distance():
+def test_reuse_beyond_cache_is_told_with_its_distance():
     result = _result("spmv", "tesla-c2050", rows=1 << 13, nnz_per_row=32)
     (of_val,) = (one for one in _of(result, Cause.evicted_l1).findings if one.array == "val")
     assert "99% of reuses have a stack distance above the 16 KB of L1" in of_val.evidence
@@ -129,7 +128,7 @@ def test_reuse_beyond_a_cache_is_told_with_its_distance():
     assert median_lines(profile["l1_distances"]) * 128 >= 16 << 10
 
 
-def test_a_launch_of_few_warps_is_told_by_the_model():
+def test_launch_of_few_warps_is_told_by_model():
     result = _result("saxpy", n=4096)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.text == "grid 16x1x1, block 256x1x1"
@@ -140,7 +139,7 @@ def test_a_launch_of_few_warps_is_told_by_the_model():
     assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
 
 
-def test_sms_without_a_block_are_told_of_blocks_that_fill_theirs():
+def test_sms_without_block_are_reported_with_fitting_blocks():
     result = _result(limited, threads=1024, n_blocks=3)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.evidence.startswith("3 blocks for 80 SMs: 96% of the SMs are idle")
@@ -164,7 +163,7 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
     assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
 
 
-def test_nothing_is_said_to_be_won_by_warps_with_which_the_model_takes_longer(monkeypatch):
+def test_warps_that_slow_model_are_not_advised(monkeypatch):
     monkeypatch.setattr(sys.modules[too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
@@ -180,14 +179,14 @@ def test_nothing_is_said_to_be_won_by_warps_with_which_the_model_takes_longer(mo
         ("integer", Cause.issue_bound, "compute indices outside of loops"),
     ],
 )
-def test_busy_pipes_are_told_with_what_takes_less_of_them(pipes, cause, advice):
+def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
     (only,) = bound_by(result, [])
     assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
-def test_the_regime_is_that_of_the_estimate_from_the_trace():
+def test_regime_is_that_of_estimate_from_trace():
     for name, parameters in (("matmul", dict(n=64, variant="tiled")), ("transpose", dict(n=128, variant="naive"))):
         trace, gpu = memsim.trace(name, blocks="all", **parameters), memsim.load_gpu("geforce-gtx280")
         expected = memsim.estimate(trace, gpu)
@@ -197,14 +196,14 @@ def test_the_regime_is_that_of_the_estimate_from_the_trace():
 
 def test_text_and_json_say_the_same(tmp_path):
     result = _result("transpose", n=512, variant="tiled")
-    one, *others = explanations(result)
+    one, *others = find_bottlenecks(result)
     (only,) = one.findings
     assert only.evidence == "32.0 passes per warp instruction; 1.0 would suffice"
     text = why_text(result)
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
-    told = document(result)["findings"][0]
-    assert told.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
+    wanted = document(result)["findings"][0]
+    assert wanted.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
     result.save(tmp_path / "r.h5")
     command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
@@ -219,7 +218,7 @@ def faultless(tmp_path_factory):
     return result
 
 
-def test_nothing_of_weight_is_said_in_so_many_words(faultless):
+def test_insignificance_is_stated_in_words(faultless):
     text = why_text(faultless)
     assert text.startswith("axpy on tesla-v100: no findings\nbound by DRAM")
     assert " ".join(text.split()).endswith("no access has an attributable share of 3% of the memory time")
@@ -236,7 +235,7 @@ def looked_up(n: int = 1 << 14) -> Launch:
     return Launch(by_lane, n // 256, 256, arguments, registers=16)
 
 
-def test_addresses_of_constants_cost_what_their_own_unit_takes():
+def test_constant_addresses_cost_time_of_own_unit():
     trace = memsim.trace(looked_up, gpu="tesla-v100", blocks="all")
     result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
     gpu = load_gpu("tesla-v100")
@@ -252,7 +251,7 @@ def test_addresses_of_constants_cost_what_their_own_unit_takes():
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])
-def test_constants_are_work_of_the_load_store_units_where_they_have_no_unit(gpu, own_unit):
+def test_constants_use_load_store_unit_without_own_unit(gpu, own_unit):
     result = _result("svm", gpu, n=256, features=32, variant="constant")
     constants = [op["space"] == "constant" for op in result.trials.ops]
     cycles = ResultWork.of(result).cycles
@@ -264,24 +263,24 @@ def test_constants_are_work_of_the_load_store_units_where_they_have_no_unit(gpu,
 
 def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
-        explanations(RunResult(synthetic.spmv(2)))
+        find_bottlenecks(RunResult(synthetic.spmv(2)))
     assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
-@pytest.mark.parametrize(("file", "told"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
-def test_what_is_of_no_access_is_in_the_kernels_file(faultless, file, told):
+@pytest.mark.parametrize(("file", "wanted"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
+def test_findings_without_access_are_in_kernels_file(faultless, file, wanted):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(RunResult(trials)) == told
+    assert kernel_file(RunResult(trials)) == wanted
 
 
-def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
+def test_another_trace_is_refused_without_findings_too(faultless):
     other = memsim.trace("saxpy", n=1024, blocks="all")
-    assert explanations(faultless) == []
+    assert find_bottlenecks(faultless) == []
     with pytest.raises(InputError, match="digest is .*give the trace that was run"):
         explain(faultless, other)
 
 
-def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
+def test_findings_that_need_trace_are_reported_as_omitted(faultless):
     quick, gone = explain(faultless, quick=True), explain(faultless)
     assert quick.causes == gone.causes == []
     unseen = "skipped: barriers of one warp, sums of few elements"
@@ -291,7 +290,7 @@ def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
 
 
 def adds_up(t: Thread, x, sums, each, barriers, stored, step):
-    """A block's tree in shared memory: of `each` loads a thread, stored by so many threads, `step` words apart."""
+    """A block's tree in shared memory: of `each` loads per thread, stored by so many threads, `step` words apart."""
     part, mine = t.shared(128 * step, np.float32), t.var(0.0)
     for value in [x[t.global_id + k * len(sums) * 128] for k in range(each)]:
         mine += value
@@ -321,7 +320,7 @@ def _added_up(**parameters):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "wanted"),
     [
         (dict(), True),
         (dict(n_blocks=255), False),  # half as many would leave SMs idle
@@ -331,13 +330,13 @@ def _added_up(**parameters):
         (dict(barriers=6, step=4), False),  # the load-store units have no room for what half the tree would win
     ],
 )
-def test_sums_of_few_elements_are_trees_that_half_as_many_blocks_would_do(parameters, told):
+def test_trees_of_few_elements_need_half_the_blocks(parameters, wanted):
     found = of_few_elements(*_added_up(**parameters))
-    assert (found is not None) == told
+    assert (found is not None) == wanted
     assert found is None or 0 < found.excess <= found.bound
 
 
-def test_conflicts_of_a_tree_come_before_its_few_elements():
+def test_conflicts_of_tree_come_before_its_few_elements():
     result, trace = _added_up(step=2)
     assert of_few_elements(result, trace) is not None
     causes = [one.cause for one in explain(result, trace).causes]

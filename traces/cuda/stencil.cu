@@ -1,4 +1,4 @@
-// Seven-point stencil on a cube: one column of points a thread, the planes above and below in registers (Micikevicius,
+// Seven-point stencil on a cube: one column of points per thread, the planes above and below in registers (Micikevicius,
 // "3D Finite Difference Computation on GPUs using CUDA", GPGPU-2, 2009).
 // What traces/stencil.py describes: ./stencil [n [planes]], n a multiple of 32
 #include <cmath>

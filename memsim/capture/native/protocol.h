@@ -26,7 +26,7 @@ enum Kind : uint32_t {
                         // u32 n x (u64 address, u64 bytes, u64 sequence, u64 offset in the arena, u32 kind, str name)
                         // The offset is address - arena base except for memory that cudaHostRegister re-mapped.
   launch = 5,           // u64 module, u32 function, u32 grid[3], block[3], cluster[3], u32 dynamic shared bytes,
-                        //   u32 flags (launch_cooperative), u64 stream, str where, u32 n, n bytes of parameters
+                        //   u32 flags (launch_cooperative, launch_undisturbed), u64 stream, str where, u32 n, n bytes of parameters
                         // reply: u64 nanoseconds, str text that the kernel printed. Status `running`: the kernel
                         // waits for the host; `finish` has the reply
   texture = 6,          // u64 id, u32 op (TextureOp); for a create also the descriptor, see textures.cpp:
@@ -45,16 +45,19 @@ enum Kind : uint32_t {
                         // reply: u32 registers, static_shared, local_bytes, const_bytes
   tuned = 11,           // str, a kernel that a tuner has tuned, as JSON (memsim/capture/tuning.py); the reply is empty
   finish = 12,          // waits for the end of the launch that was running; the reply is the launch's
+  activity = 13,        // u32 kind (Activity), u64 stream, u64 bytes: a copy, a fill or a wait of the host; no reply
 };
 
 constexpr uint32_t launch_cooperative = 1;
+constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied nor was called
 
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;
 
-// The status of a reply to a launch that waits for the host: the program goes on while the kernel runs.
+// The status of a reply to a launch that waits for the host: the program continues while the kernel runs.
 constexpr uint32_t running = 0x4e4e5552;
 
+enum class Activity : uint32_t { to_gpu = 0, to_host = 1, on_gpu = 2, fill = 3, wait_stream = 4, wait_device = 5 };
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };
 enum class TextureResource : uint32_t { array = 0, mipmapped_array = 1, linear = 2, pitch2d = 3 };

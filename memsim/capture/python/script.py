@@ -13,7 +13,7 @@ from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
@@ -54,7 +54,7 @@ def capture_script(
             wanted,
             out,
             shown=str(script),
-            origin=beside(script),
+            origin=origin_of(script),
             about=about,
             progress=progress,
             timer=timer,

@@ -1,7 +1,7 @@
 """One set-associative, sectored cache: the mechanism that L1 and L2 share.
 
 What is touched together lies together, for the host's memory is the limit: a lookup compares the tags of a set, which
-lie side by side; what a miss, a fill or a hit changes of a way is one small record beside those of its set; which way
+lie side by side; what a miss, a fill or a hit changes of a way is one small record next to those of its set; which way
 is the oldest of each set is a dense array of its own, small enough to stay in the host's caches.
 
 Slot k of set s is way ``first_way(s) + (k << g)``. With g above 0, the same slots of 2**g neighbouring sets lie side by

@@ -18,7 +18,7 @@ from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
-from memsim.hierarchy.requests import append, schedule, take_bucket
+from memsim.hierarchy.requests import append, schedule, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import place_of
@@ -206,7 +206,7 @@ def accept(m, start, end):
     clock = to_clock(p, start)
     reached = clock * p.clock_down
     for time in range(start, end):
-        r = take_bucket(m.from_l2, m.requests, time)
+        r = take_slot(m.from_l2, m.requests, time)
         if r < 0:
             continue
         while reached < time * p.clock_up:

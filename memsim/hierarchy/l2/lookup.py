@@ -126,7 +126,7 @@ def find_lines(m, tag, demand):
         part = demand & p.line_mask << position * p.sectors_per_line
         if part:
             way = recall(m.way_of, m.cache, tag + position)
-            m.spots[position] = way
+            m.packet_ways[position] = way
             absent |= part if way < 0 else 0
     return absent
 
@@ -141,7 +141,7 @@ def allocate_lines(m, s, tag, absent, time):
             way = allocate(m, s, tag + position, time)
             if way < 0:
                 return ALL & ALL << shift
-            m.spots[position] = way
+            m.packet_ways[position] = way
     return 0
 
 
@@ -158,7 +158,7 @@ def gather(m, tag, present):
     for position in range(p.lines_per_packet if present else 0):
         shift = position * p.sectors_per_line
         if present & p.line_mask << shift:
-            way = m.spots[position]
+            way = m.packet_ways[position]
             valid |= np.int64(m.cache.ways[way].valid) << shift
             pending |= np.int64(m.cache.ways[way].pending) << shift
             activated |= np.int64(m.cache.ways[way].activated) << shift
@@ -178,7 +178,7 @@ def write(m, r, demand, valid, pending, activated):
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
         part = demand >> shift & p.line_mask
-        way = m.spots[position]
+        way = m.packet_ways[position]
         if part and way >= 0:
             if policy == VALIDATE:
                 m.cache.ways[way].valid = m.cache.ways[way].valid | missing >> shift & p.line_mask
@@ -231,7 +231,7 @@ def await_sectors(m, fetch):
     for position in range(p.lines_per_packet):
         part = fetch >> position * p.sectors_per_line & p.line_mask
         if part:
-            way = m.spots[position]
+            way = m.packet_ways[position]
             m.cache.ways[way].pending = m.cache.ways[way].pending | part
 
 
@@ -281,7 +281,7 @@ def look_up_lines(m, s, r, demand, time):
     merges = demand & (ALL ^ valid) & pending
     rest = demand ^ hits ^ merges
     if fetch:
-        fetch = np.int64(m.whole[fetch]) & (ALL ^ valid) & (ALL ^ pending)
+        fetch = np.int64(m.fetch_bytes_mask[fetch]) & (ALL ^ valid) & (ALL ^ pending)
         await_sectors(m, fetch)
     m.requests[r].need = m.requests[r].need | demand & (fetch | merges)
     missed = rest if p.sectors_per_line == 1 else rest & absent

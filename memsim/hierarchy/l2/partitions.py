@@ -4,7 +4,7 @@ Each partition caches what the SMs connected to it access (NVIDIA A100 whitepape
 walks through linked lists find a plateau of nearby hits up to the size of one partition. Slices s and s + half lie
 across from each other. Every line has a home, the slice that its address gives, which alone reads and writes DRAM. A
 request from an SM of the other partition is first looked up in the slice across from the home. A load that finds all
-its sectors in a copy there is answered. Everything else goes on to the home, is carried out there, and comes back
+its sectors in a copy there is answered. Everything else is sent to the home, is carried out there, and comes back
 through the slice across, which keeps a copy of what a load read. A write lets the slice across drop its copy, so the
 home is the point of coherence. A lookup is counted once: in a copy that it hits, else at home.
 
@@ -44,12 +44,12 @@ def enter(m, r):
 
 
 @inlined
-def cross(m, calendar, s, r, to, time):
+def cross(m, event_queue, s, r, to, time):
     """Send a request from slice `s` to slice `to`."""
     m.requests[r].time = time
     m.requests[r].key = s
     m.requests[r].target = to
-    schedule(calendar, m.requests, r)
+    schedule(event_queue, m.requests, r)
 
 
 @inlined

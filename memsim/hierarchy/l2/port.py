@@ -1,8 +1,8 @@
 """Memory partitions without an L2 (``l2.enabled = false``), as in GPUs of compute capability 1.x.
 
-A slice is then the port of its partition. Every request goes on to DRAM as it is: nothing is kept, and two requests for
+A slice is then the port of its partition. Every request is sent to DRAM as it is: nothing is kept, and two requests for
 the same sectors are two fetches. Atomics are carried out at the partition, as a fetch and then a write. A request
-counts as a miss, as a load that bypasses L1 does there; that there is no cache is told by the configuration.
+counts as a miss, as a load that bypasses L1 does there; the configuration says that there is no cache.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_th
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
-from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.hierarchy.requests import append, give, pop, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import place_of
@@ -105,9 +105,9 @@ def send_fetch(m, s, line, mask, op, time):
     while mask >> sector:
         if mask >> sector & 1:
             position = sector >> p.sector_bits
-            way = m.spots[position]
+            way = m.packet_ways[position]
             m.requests[f].way = way
-            m.brings[f * p.lines_per_packet + position] = way
+            m.fill_ways[f * p.lines_per_packet + position] = way
             m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
         sector += 1
     return f
@@ -134,7 +134,7 @@ def arrive(m, s, time):
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & p.line_mask
         if part:
-            way = m.brings[f * p.lines_per_packet + position]
+            way = m.fill_ways[f * p.lines_per_packet + position]
             m.cache.ways[way].valid = m.cache.ways[way].valid | part
             m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters
@@ -156,8 +156,8 @@ def tag_at(m, r):
 
 
 @inlined
-def foresee_places(m, r):
-    """Ask the host for where the line of a request is: its way and set, who shares it, its place in DRAM."""
+def prefetch_lookup(m, r):
+    """Prefetch the place of a request's line: its way and set, who shares it, its place in DRAM."""
     tag = tag_at(m, r)
     prefetch(m.way_of, tag)
     prefetch(m.sets_of, tag)
@@ -166,13 +166,13 @@ def foresee_places(m, r):
 
 
 @inlined
-def foresee(m, r):
-    """Ask the host for the ways that a request will find or replace, for where those of the next one are to be found,
-    and for the one behind that."""
+def prefetch_ways(m, r):
+    """Prefetch the ways that a request will find or replace, the place of the next request's ways, and the request
+    behind that."""
     p = m.p[0]
     behind = m.requests[r].next
     if behind >= 0:
-        foresee_places(m, behind)
+        prefetch_lookup(m, behind)
         prefetch(m.requests, m.requests[behind].next)
     tag = tag_at(m, r)
     prefetch(m.cache.ways, m.way_of[tag])
@@ -184,8 +184,8 @@ def foresee(m, r):
 
 
 @inlined
-def foresee_sharers(m, r):
-    """Ask the host for who shares the line that a request will replace, if its ways have come by now."""
+def prefetch_sharers(m, r):
+    """Prefetch the sharers of the line that a request will replace, if its ways have arrived by now."""
     p = m.p[0]
     tag = m.cache.tags[oldest_way(m.cache, m.sets_of[tag_at(m, r)])]
     prefetch(m.sharers, (np.int64(tag) >> p.packet_bits) * p.sharer_words)
@@ -228,7 +228,7 @@ def advance_slice(m, s, end):
                 blocked = False
             continue
         if m.requests[r].next >= 0:
-            foresee(m, m.requests[r].next)
+            prefetch_ways(m, m.requests[r].next)
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
             occupy(m, s, request, p.sector_cycles * m.sectors[m.requests[r].mask])
@@ -246,7 +246,7 @@ def advance_slice(m, s, end):
             continue
         pop(m.queues, s, m.requests)
         if p.inclusive and m.queues[s].head >= 0:
-            foresee_sharers(m, m.queues[s].head)
+            prefetch_sharers(m, m.queues[s].head)
         occupy(m, s, request, busy_cycles(m, r))
         if last < 0:
             answer(m, s, r, request)
@@ -260,19 +260,19 @@ def accept(m, start, end):
     comes while others are handled."""
     p = m.p[0]
     for time in range(start, end):
-        r = take_bucket(m.from_sms, m.requests, time)
+        r = take_slot(m.from_sms, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
             if p.half:
                 enter(m, r)
-            foresee_places(m, r)
+            prefetch_lookup(m, r)
             append(m.queues, m.requests[r].target, m.requests, r)
             r = after
-        r = take_bucket(m.from_dram, m.requests, time)
+        r = take_slot(m.from_dram, m.requests, time)
         while r >= 0:
             prefetch(m.cache.ways, m.requests[r].way)
             prefetch(m.requests, m.requests[r].waiters)
-            prefetch(m.brings, r * p.lines_per_packet)
+            prefetch(m.fill_ways, r * p.lines_per_packet)
             after = m.requests[r].next
             append(m.answers, m.requests[r].target, m.requests, r)
             r = after
@@ -282,9 +282,9 @@ def accept(m, start, end):
 
 
 @inlined
-def deliver(m, calendar, queues, time):
+def deliver(m, event_queue, queues, time):
     """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
-    r = take_bucket(calendar, m.requests, time)
+    r = take_slot(event_queue, m.requests, time)
     while r >= 0:
         after = m.requests[r].next
         append(queues, m.requests[r].target, m.requests, r)

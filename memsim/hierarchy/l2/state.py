@@ -47,21 +47,22 @@ class Slices(NamedTuple):
     writers: np.ndarray  # [way] static op that last wrote there
     dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
     way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
-    fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
-    spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
-    brings: np.ndarray  # [request * lines a packet + position] way that a fetch brings each L2 line to
+    # [way * sectors per line + sector]: fetch of a pending sector, its slice's count << 32 | number
+    fetch_of: np.ndarray
+    packet_ways: np.ndarray  # [position] way of each L2 line of the packet being looked up
+    fill_ways: np.ndarray  # [request * lines a packet + position] way that a fetch brings each L2 line to
     sharers: np.ndarray  # [line * sharer_words + word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
-    from_sms: np.ndarray  # calendar
+    from_sms: np.ndarray  # event queue
     queues: np.ndarray  # requests of each slice
-    from_dram: np.ndarray  # calendar
+    from_dram: np.ndarray  # event queue
     answers: np.ndarray  # queue of finished fetches and write-backs of each slice
-    to_dram: np.ndarray  # calendar
-    to_sms: np.ndarray  # calendar
-    to_home: np.ndarray  # calendar of requests that cross to the partition of their line (two partitions only)
-    to_near: np.ndarray  # calendar of what comes back, and of copies to drop
+    to_dram: np.ndarray  # event queue
+    to_sms: np.ndarray  # event queue
+    to_home: np.ndarray  # event queue of requests that cross to the partition of their line (two partitions only)
+    to_near: np.ndarray  # event queue of replies, and of copies to drop
     copied: np.ndarray  # [line] whether the slice across may hold a copy
     counters: np.ndarray  # [op, event, unit] of level l2
     sectors: np.ndarray
-    whole: np.ndarray  # a mask widened to whole L2 sectors
+    fetch_bytes_mask: np.ndarray  # a mask widened to l2.fetch_bytes

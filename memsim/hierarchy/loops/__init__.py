@@ -1,1 +1,1 @@
-"""What the compiled loops need beside NumPy: hashes, and the host's cache lines."""
+"""What the compiled loops need besides NumPy: hashes, and the host's cache lines."""

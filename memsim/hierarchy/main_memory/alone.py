@@ -8,7 +8,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.channels import advance_channels, to_clock
 from memsim.hierarchy.machine import Machine, plain
-from memsim.hierarchy.requests import append, give, take, take_bucket
+from memsim.hierarchy.requests import append, give, take, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import level_records, records
 
@@ -16,7 +16,7 @@ from memsim.jit.plain_python import level_records, records
 REQUEST_ALONE = np.dtype(
     [("time", "<i8"), ("row", "<i4"), ("channel", "<u2"), ("bank", "u1"), ("kind", "u1"), ("mask", "u1")]
 )
-AT_LAST = 1 << 40  # an SM cycle after all answers: channels that are told to advance to it come to rest before
+AT_LAST = 1 << 40  # an SM cycle after all answers: channels that advance to it come to rest before
 
 
 class Alone:
@@ -74,7 +74,7 @@ def _send(m, free, requests, numbers):
 def _collect(m, free, requests, numbers):
     """Put in the place of each request's number its latency: all are answered."""
     for b in range(len(m.to_l2)):
-        take_bucket(m.to_l2, m.requests, b)
+        take_slot(m.to_l2, m.requests, b)
     for k in range(len(numbers)):
         r = numbers[k]
         give(free, r)

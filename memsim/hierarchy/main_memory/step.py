@@ -14,7 +14,7 @@ from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 
-GROUP = 32  # requests a warp can issue at once
+GROUP = 32  # requests that a warp can issue at once
 
 
 def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.random.Generator) -> np.ndarray:

@@ -72,7 +72,7 @@ def work_items(
             there anyway: a warp could wait for what came before its block's phase.
 
     Returns:
-        first, end: i8 [items, warps a block], instruction numbers. A block with fewer warps has empty ranges.
+        first, end: i8 [items, warps per block], instruction numbers. A block with fewer warps has empty ranges.
         block: i8 [items], the block of each item.
     """
     bounds, blocks = transactions.first_instruction, np.arange(len(transactions.first_warp) - 1)

@@ -1,4 +1,4 @@
-"""The L1 of each SM: lookups, misses under way, fills and answers, and what goes on to L2."""
+"""The L1 of each SM: lookups, misses under way, fills and answers, and requests to L2."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def record(m, op, latency, n):
 
 @inlined
 def end_flight(m, sm, f, time):
-    """Every transaction of an instruction is answered at `time`, or before; maybe its warp goes on."""
+    """Every transaction of an instruction is answered at `time`, or before; maybe its warp continues."""
     op = m.flights[f].op
     m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
     m.times[op].instruction_count += 1
@@ -218,7 +218,7 @@ def allocate(m, sm, s, line, time):
     m.cache.ways[way].poisoned = 0
     m.cache.ways[way].waiting = -1
     if p.inclusive:
-        m.born[way] = time
+        m.allocated_at[way] = time
     return way
 
 
@@ -295,8 +295,8 @@ def evict_own_copy(m, sm, line, mask, time):
 
 
 @inlined
-def store(m, sm, kind, line, mask, partial, op, absent, time):
-    """A store or reduction, of `partial` sectors in part.
+def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
+    """A store or reduction, of `partial` sectors in part; its sectors but `sent` leave with a later store.
 
     What L1 writes back, if it keeps stores, counts as whole sectors: it does not know the bytes.
     """
@@ -310,7 +310,7 @@ def store(m, sm, kind, line, mask, partial, op, absent, time):
     if way >= 0:
         hits = mask & np.int64(m.cache.ways[way].valid)
         event = HIT if hits == mask else SECTOR_MISS
-    if not keep and m.sms[sm].stores >= p.max_stores:
+    if not keep and sent and m.sms[sm].stores >= p.max_stores:
         return ABSENT if way < 0 else AGAIN
     if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
@@ -326,8 +326,9 @@ def store(m, sm, kind, line, mask, partial, op, absent, time):
         if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
             invalidate(m, sm, way, line, mask, time)
             way = -1
-        m.sms[sm].stores += 1
-        send(m, sm, kind, line, mask, partial, op, -1, -1, time)
+        if sent:
+            m.sms[sm].stores += 1
+            send(m, sm, kind, line, sent, partial, op, -1, -1, time)
     if way >= 0 and event != MISS:
         touch(m.cache, s, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)

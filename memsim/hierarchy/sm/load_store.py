@@ -15,6 +15,7 @@ from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import (
+    ALL,
     ATOMIC,
     BYPASS,
     HIT,
@@ -26,7 +27,7 @@ from memsim.hierarchy.codes import (
     STORE,
     returns_data,
 )
-from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
+from memsim.hierarchy.requests import append, give, pop, prefetch_due, take_slot
 from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import (
     ABSENT,
@@ -50,7 +51,7 @@ from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import place_of
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
-AHEAD, NEAR = 8, 4  # transactions before a lookup, the host is told of its line's record, then of its set
+AHEAD, NEAR = 8, 4  # transactions between the prefetch of a line's record, then of its set, and the lookup
 
 
 @inlined
@@ -69,7 +70,7 @@ def receive(m, sm, time):
     elif kind == INVALIDATE:
         line = m.requests[r].line
         way = find(m.cache, set_of(m, sm, line), line)
-        if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
+        if way >= 0 and m.allocated_at[way] <= m.requests[r].time - m.p[0].return_cycles:
             invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
         m.sms[sm].stores -= 1
@@ -92,30 +93,29 @@ def due(m, sm):
 
 
 @inlined
-def foresee_set(m, sm, k):
-    """Ask the host for the set that transaction `k` will be looked up in."""
+def prefetch_set(m, sm, k):
+    """Prefetch the set that transaction `k` will be looked up in."""
     way = first_way(m.cache, set_of(m, sm, m.lines[k]))
     prefetch(m.cache.tags, way)
     prefetch(m.cache.ways, way)
 
 
 @inlined
-def foresee(m, sm, k, last):
-    """Ask the host for what the transactions after `k` will be looked up in."""
+def prefetch_lookups(m, sm, k, last):
+    """Prefetch the sets of the transactions after `k`."""
     prefetch(m.mapping, m.lines[min(k + AHEAD, last)])
-    if len(m.walkers):  # the L1s of few SMs stay in the host's caches
-        foresee_set(m, sm, min(k + NEAR, last))
+    if len(m.prefetch_cursors):  # the L1s of few SMs stay in the host's caches
+        prefetch_set(m, sm, min(k + NEAR, last))
 
 
 @inlined
-def foresee_first(m, sm, k, stop):
-    """Ask the host for what the first transactions of an instruction, from `k` on, will be looked up in: for all of it
-    before any is, so that it comes together."""
-    if len(m.walkers):
+def prefetch_first(m, sm, k, stop):
+    """Prefetch the sets of the first transactions of an instruction, from `k` on, before the first lookup."""
+    if len(m.prefetch_cursors):
         for at in range(k, min(k + AHEAD, stop)):
             prefetch(m.mapping, m.lines[at])
         for at in range(k, min(k + NEAR, stop)):
-            foresee_set(m, sm, at)
+            prefetch_set(m, sm, at)
 
 
 @inlined
@@ -134,7 +134,7 @@ def look_up_hits(m, sm, k, stop, i, limit, time):
     """
     first, last, sectors, way = k, time, 0, np.int64(-1)
     while k < stop and time < limit:
-        foresee(m, sm, k, stop - 1)
+        prefetch_lookups(m, sm, k, stop - 1)
         line = m.lines[k]
         mask = np.int64(m.masks[k])
         s = set_of(m, sm, line)
@@ -156,7 +156,7 @@ def look_up_hits(m, sm, k, stop, i, limit, time):
 @inlined
 def look_up(m, sm, k, i, absent, time):
     """Look transaction `k` of instruction `i` up, which is no load that L1 serves; returns what that came to."""
-    foresee(m, sm, k, m.sms[sm].stop - 1)
+    prefetch_lookups(m, sm, k, m.sms[sm].stop - 1)
     line = m.lines[k]
     mask = np.int64(m.masks[k])
     if i.kind == OP_LOAD:
@@ -164,7 +164,8 @@ def look_up(m, sm, k, i, absent, time):
     if i.kind == OP_ATOMIC:
         return bypass(m, sm, ATOMIC, line, mask, i.op, time)
     kind = STORE if i.kind == OP_STORE else REDUCTION
-    return store(m, sm, kind, line, mask, np.int64(m.partial[k]), i.op, absent, time)
+    sent = mask & (ALL ^ np.int64(m.merged[k])) if len(m.merged) else mask
+    return store(m, sm, kind, line, mask, sent, np.int64(m.partial[k]), i.op, absent, time)
 
 
 @inlined
@@ -194,7 +195,7 @@ def start(m, sm, time):
     set_scoreboard(m, w, m.sms[sm].place, m.warps[w].pc)
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
-    foresee_first(m, sm, i.first, i.first + i.count)
+    prefetch_first(m, sm, i.first, i.first + i.count)
     if i.slots == 0:
         return time
     if i.flags & CONSTANT_FLAG:
@@ -209,7 +210,7 @@ def start(m, sm, time):
 
 @inlined
 def finish(m, sm, time):
-    """The load-store unit is through with its instruction at `time`; its warp goes on or waits."""
+    """The load-store unit has finished its instruction at `time`; its warp continues or waits."""
     slot = m.sms[sm].warp
     w = sm * SLOTS + slot
     pc = m.warps[w].pc
@@ -240,18 +241,21 @@ def finish(m, sm, time):
 
 
 @inlined
-def finish_wavefronts(m, sm, wavefronts, time):
-    """When an instruction, all of it looked up by `time`, leaves the load-store unit.
+def finish_wavefronts(m, sm, i, time):
+    """When instruction `i`, all of it looked up by `time`, leaves the load-store unit.
 
-    Data that hit, and data that L2 sent before `time`, are later by the wavefronts that are left.
+    Data that hit, and data that L2 sent before `time`, are later by the wavefronts that are left. The unit takes its
+    lanes for `request_cycles` at least, which delays no data; constants have a unit of their own.
     """
-    late = m.sms[sm].started + np.int64(wavefronts) * m.p[0].lookup_cycles - time
-    if late <= 0:
+    late = m.sms[sm].started + np.int64(i.wavefronts) * m.p[0].lookup_cycles - time
+    if late > 0:
+        time += late
+        m.sms[sm].done += late
+        if m.sms[sm].flight >= 0:
+            m.flights[m.sms[sm].flight].done += late
+    if i.flags & CONSTANT_FLAG:
         return time
-    m.sms[sm].done += late
-    if m.sms[sm].flight >= 0:
-        m.flights[m.sms[sm].flight].done += late
-    return time + late
+    return max(time, m.sms[sm].started + m.p[0].request_cycles)
 
 
 @inlined
@@ -305,7 +309,7 @@ def advance_sm(m, sm, end):
             k += 1
             time = after_look_up(m, i, k, stop, time)
         if k == stop:
-            time = finish_wavefronts(m, sm, i.wavefronts, time)
+            time = finish_wavefronts(m, sm, i, time)
             finish(m, sm, time)
             wake = next_event(m, sm)
             limit = min(reply, wake, end)
@@ -320,11 +324,11 @@ def advance_sm(m, sm, end):
 @inlined
 def accept(m, start, end):
     """Hand the replies of a window to their SMs."""
-    step = max(len(m.walkers), 1)
+    step = max(len(m.prefetch_cursors), 1)
     for first in range(start, end, step):
-        walk_ahead(m.from_l2, m.requests, first, m.walkers)
+        prefetch_due(m.from_l2, m.requests, first, m.prefetch_cursors)
         for time in range(first, min(first + step, end)):
-            r = take_bucket(m.from_l2, m.requests, time)
+            r = take_slot(m.from_l2, m.requests, time)
             while r >= 0:
                 after = m.requests[r].next
                 append(m.replies, m.requests[r].target, m.requests, r)

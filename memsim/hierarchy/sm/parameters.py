@@ -44,6 +44,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
         tags=gpu.l1.tags_per_cycle,
+        request_cycles=gpu.sm.request_cycles,
         pass_cycles=gpu.sm.pass_cycles,
         constant_cycles=gpu.sm.constant_cycles or 0,
         shared_latency=gpu.sm.shared_latency_cycles,

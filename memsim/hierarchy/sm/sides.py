@@ -49,7 +49,7 @@ def part(m, sm, slot, pc, time):
 
 @inlined
 def end_side(m, sm, slot, time):
-    """At its end: whether that is a side's; the warp goes on when both have ended."""
+    """At its end: whether that is a side's; the warp continues when both have ended."""
     host = slot % SLOTS
     w = sm * SLOTS + host
     if m.parted[w].sides == 0:

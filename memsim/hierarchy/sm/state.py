@@ -53,8 +53,8 @@ WARP = np.dtype(
         ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
     ]
 )
-# Of a warp whose lanes have parted: where it goes on when both sides have ended, its own end meanwhile, sides that have
-# not ended, 0 while the lanes are together.
+# Of a warp whose lanes have parted: where it continues when both sides have ended, its own end meanwhile, sides that
+# have not ended, 0 while the lanes are together.
 PARTED = np.dtype([("join", "<i8"), ("end", "<i8"), ("sides", "<i8")])
 # What a warp waits for when no event will wake it: loads, or the other warps of its block.
 # RELEASED: from a barrier of either sort, an event is under way.
@@ -119,6 +119,7 @@ class SMs(NamedTuple):
     lines: np.ndarray
     masks: np.ndarray
     partial: np.ndarray
+    merged: np.ndarray  # sectors that are not sent, one a transaction or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
@@ -143,7 +144,7 @@ class SMs(NamedTuple):
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks
     gap_times: np.ndarray  # [mix, PIPES + 1] ticks it takes in each pipe; CHAIN: cycles of its chain
     cache: Cache  # all L1s; its ways are L1_WAY
-    born: np.ndarray  # [way] when its line missed (inclusive L2 only)
+    allocated_at: np.ndarray  # [way] when its line missed (inclusive L2 only)
     sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
@@ -151,9 +152,9 @@ class SMs(NamedTuple):
     free_nodes: np.ndarray
     flights: np.ndarray
     free_flights: np.ndarray
-    to_l2: np.ndarray  # calendar
-    from_l2: np.ndarray  # calendar
-    walkers: np.ndarray  # requests that the host is asked for, each of another cycle
+    to_l2: np.ndarray  # event queue
+    from_l2: np.ndarray  # event queue
+    prefetch_cursors: np.ndarray  # requests that the host is asked for, each of another cycle
     replies: np.ndarray  # queue an SM
     counters: np.ndarray  # [op, event, unit] of level l1
     histogram: np.ndarray  # [op, bin]

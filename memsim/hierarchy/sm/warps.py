@@ -99,7 +99,7 @@ def acts_first(m, pc):
 
 @inlined
 def act(m, sm, slot, time):
-    """A warp that waits for no load any more goes on: its gap, then a barrier or the load-store unit, or its end."""
+    """A warp that waits for no load any more continues: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
     p = m.p[0]
     if m.warps[w].waiting == RELEASED:
@@ -148,7 +148,7 @@ def act(m, sm, slot, time):
 
 @inlined
 def choose(m, sm):
-    """The scheduler's next warp. A warp inside a sequence goes on (bulk scheduling)."""
+    """The scheduler's next warp. A warp inside a sequence continues (bulk scheduling)."""
     p = m.p[0]
     last = m.sms[sm].last
     base = sm * SLOTS

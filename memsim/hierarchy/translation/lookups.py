@@ -1,9 +1,9 @@
 """Lookups in the TLBs, advanced by one window of time.
 
 L1 is tagged with virtual addresses, so what an SM sends to L2 is translated on the way (Jia et al., arXiv 1804.06826).
-A request whose page is in its SM's TLB goes on in the same cycle: the lookup is part of L2's latency. One whose page is
-not waits for the shared TLB, and that for a page walk. An SM's requests are looked up in order; one that finds no way
-or as many misses under way as may be waits, and those behind it, for the SM's next fill.
+A request whose page is in its SM's TLB proceeds in the same cycle: the lookup is part of L2's latency. One whose page
+is not waits for the shared TLB, and that for a page walk. An SM's requests are looked up in order; one that finds no
+way or as many misses under way as may be waits, and those behind it, for the SM's next fill.
 
 The TLBs of all SMs and the shared one are handled cycle by cycle in one pass: they are one level.
 """
@@ -15,7 +15,7 @@ import numpy as np
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.counters import TranslationEvent
-from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
+from memsim.hierarchy.requests import append, give, pop, schedule, take, take_slot
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
@@ -91,7 +91,7 @@ def miss(m, sm, way, page, r, time):
 
 @inlined
 def fill(m, n, time):
-    """A page arrives at its SM's TLB: what waited for it goes on, and what waited for a miss to end is looked up."""
+    """A page arrives at its SM's TLB: its requests proceed; those that waited for a miss are looked up."""
     m.tlbs.ways[m.misses[n].way].pending = 0
     r = m.misses[n].head
     while r >= 0:
@@ -117,12 +117,12 @@ def advance_translation(m, start, end):
     m = place_of(m)
     for time in range(start, end):
         receive(m, time)
-        n = take_bucket(m.fills, m.misses, time)
+        n = take_slot(m.fills, m.misses, time)
         while n >= 0:
             after = m.misses[n].next
             fill(m, n, time)
             n = after
-        r = take_bucket(m.from_sms, m.requests, time)
+        r = take_slot(m.from_sms, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
             if after >= 0:

@@ -52,10 +52,10 @@ class TLBs(NamedTuple):
     walking: np.ndarray  # [1] walkers at work
     requests: np.ndarray
     free_requests: np.ndarray
-    from_sms: np.ndarray  # calendar
-    fills: np.ndarray  # calendar of misses that the shared TLB has answered
+    from_sms: np.ndarray  # event queue
+    fills: np.ndarray  # event queue of misses that the shared TLB has answered
     replies: np.ndarray  # queues of replies; the walkers' is the one behind those of the SMs
-    to_l2: np.ndarray  # calendar
+    to_l2: np.ndarray  # event queue
     counters: np.ndarray  # [op, TranslationEvent]
 
 

@@ -33,7 +33,7 @@ class CountedAccesses:
         bytes_moved, bytes_asked: transferred, and asked for, by all accesses to global memory (equation 3).
         shared, passes: accesses of half-warps to shared memory, and the passes that they take (equation 6).
         diverged: warps and references, of which some lanes are served by a buffer and others are not (equation 7).
-        touched: b1 [first blocks, channels], whether a block accesses a channel in its first phase.
+        touched: b1 [first blocks, channels], whether a block reaches a channel in its first phase.
     """
 
     touched: np.ndarray

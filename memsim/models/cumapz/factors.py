@@ -10,7 +10,7 @@ from memsim.gpu.occupancy import occupancy
 from memsim.models.cumapz.accesses import WARP, CountedAccesses, count
 from memsim.models.cumapz.program import CumapzProgram
 
-ENOUGH = 0.5  # of the warps an SM can hold: more hide no more latency (section 5.2)
+ENOUGH = 0.5  # of the warps that an SM can hold: more hide no more latency (section 5.2)
 FACTORS = ("data_reuse", "lat_hiding", "bw_util", "ch_skew", "branch_eff", "shm_eff", "mpe")  # of Factors
 
 

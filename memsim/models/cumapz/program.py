@@ -1,4 +1,4 @@
-"""What CuMAPz is told about a program (Kim and Shrivastava 2011, section 5, figure 4): its shape and its references."""
+"""CuMAPz's input about a program (Kim and Shrivastava 2011, section 5, figure 4): its shape and its references."""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ def labels(result: RunResult, loads: Sequence[Load]) -> list[str]:
 def source_of(result: RunResult, load: Load) -> str:
     """A load's text where it stands so in the source; of an instruction of compiled code, its source line."""
     lines = result.trials.sources.get(load.file) or []
-    line = lines[load.line - 1].strip() if load.line and load.line <= len(lines) else ""
+    line = lines[load.line - 1] if load.line and load.line <= len(lines) else ""
+    line = line.partition("#" if load.file.endswith(".py") else "//")[0].strip()  # without a comment
     return load.text if not line or load.text in line else line
 
 

@@ -28,6 +28,7 @@ def convergence(result: RunResult) -> Figure:
     )  # fmt: skip
     if result.until is not None and interval.get_lines():
         asked = 100 * result.until["width"] / 2
+        interval.set_ylim(top=max(interval.get_ylim()[1], 1.15 * asked))  # the line is in sight
         interval.axhline(asked, color=INK, linewidth=0.9, linestyle="--")
         interval.annotate("enough", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)

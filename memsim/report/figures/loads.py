@@ -72,7 +72,7 @@ def _shares(axis: Axes, result: RunResult, waited: list[Load], shown: list[Load]
     if rest > 1e-6:
         parts.append(("others", rest, _REST))
     top = 1.0
-    for text, share, color in parts:  # from the top down, in the order of the bars beside
+    for text, share, color in parts:  # from the top down, in the order of the bars next to them
         axis.bar(0, share, 0.6, top - share, color=color, edgecolor="white", linewidth=0.8)
         if share > _READABLE:
             ink = INK if color == _REST else "white"

@@ -22,7 +22,8 @@ def ratios(result: RunResult) -> Figure:
     """
     known = accessed(result)
     shown = {name: ratio for name, ratio in known.items() if np.ptp(ratio.finite) >= _THIN}
-    figure, axes = panels(1, max(1, len(shown)), 3.2 * max(2, len(shown)), 3.0 if shown else 1.0)
+    height = 3.0 if shown else 1.0 + 0.2 * len(known)
+    figure, axes = panels(1, max(1, len(shown)), 3.2 * max(2, len(shown)), height)
     for axis, (name, ratio) in zip(axes, shown.items(), strict=False):
         axis.set_title(f"{TITLES[name]} hit ratio, n = {ratio.finite.size}")
         histogram(axis, ratio, COLORS[name])

@@ -27,8 +27,8 @@ def command(result: RunResult) -> str:
     gpu, trials = shlex.quote(result.gpu), len(result.trials.trial)
     if (before := about.get("launches_before")) is not None:
         traces = "[..., 'trace.h5']" if before else "['trace.h5']"
-        told = f"memsim.simulate_program({traces}, {result.gpu!r}, trials={trials}, seed={result.seed})[{len(before)}]"
-        lines.append(f"# in Python, with the {len(before)} launches before it: {told}")
+        call = f"memsim.simulate_program({traces}, {result.gpu!r}, trials={trials}, seed={result.seed})[{len(before)}]"
+        lines.append(f"# in Python, with the {len(before)} launches before it: {call}")
         return "\n".join(lines)
     lines.append(f"memsim run trace.h5 --gpu {gpu} --trials {trials} --seed {result.seed}{warm} -o result.h5")
     return "\n".join(lines)

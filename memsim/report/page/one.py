@@ -18,7 +18,7 @@ from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.text import counter_rows, notes
 from memsim.report.why import gain_text, is_reported
-from memsim.why import Explanation
+from memsim.why import Bottleneck
 
 _PICTURES = {
     "ratios": (figures.ratios, "Hit ratios of the trials", "Histograms of the hit ratios over the trials."),
@@ -34,7 +34,7 @@ _PLACES = (  # what a load's accesses may crowd: title, busiest place's and all 
 )
 
 
-def of_result(label: str, result: RunResult, place: int, causes: Sequence[Explanation] | None) -> dict[str, Any]:
+def of_result(label: str, result: RunResult, place: int, causes: Sequence[Bottleneck] | None) -> dict[str, Any]:
     """Everything of one result that the template asks for.
 
     Args:
@@ -55,7 +55,7 @@ def of_result(label: str, result: RunResult, place: int, causes: Sequence[Explan
         "waiting": _waiting(result),
         "findings": _findings(causes),
         "without_gain": [
-            f"{one.cause} (time {-100 * one.at_stake:+.1f} %)" for one in causes or () if not is_reported(one)
+            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)" for one in causes or () if not is_reported(one)
         ],
         "sources": sources(result, causes or ()),
         "loads": _table(result.loads),
@@ -109,15 +109,15 @@ def _waiting(result: RunResult) -> list[tuple[str, float]]:
     return [(name, level / total) for name, level in zip(("L1", "L2", "main memory"), levels, strict=True) if total]
 
 
-def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
+def _findings(causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
     if causes is None:
         return None
     return [
         {
             "cause": str(one.cause),
-            "stake": one.at_stake,
+            "stake": one.expected_saving,
             "gain": gain_text(one),
-            "replayed": one.gain.repair if one.gain else "",
+            "replayed": one.gain.transform if one.gain else "",
             "advice": "; or ".join(dict.fromkeys(finding.advice for finding in one.findings)),
             "places": one.findings,
         }

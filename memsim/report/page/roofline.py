@@ -56,13 +56,13 @@ def roofline(result: RunResult) -> Figure:
 
 
 def _peak(result: RunResult) -> float:
-    """10⁹ warp instructions a second that all SMs can issue."""
+    """10⁹ warp instructions per second that all SMs can issue."""
     sm = result.trials.about["gpu"]["sm"]
     return sm["count"] * sm["issue_per_cycle"] / sm["issue_cycles"] * sm["clock_mhz"] / 1e3
 
 
 def _bandwidths(result: RunResult) -> dict[str, float]:
-    """10⁹ sectors a second of each level, all its units together."""
+    """10⁹ sectors per second of each level, all its units together."""
     gpu = result.trials.about["gpu"]
     sm, l2, dram = gpu["sm"], gpu["l2"], gpu["dram"]
     ghz = sm["clock_mhz"] / 1e3

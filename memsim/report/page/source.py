@@ -16,7 +16,7 @@ from memsim.report.page.highlight import highlighted
 from memsim.report.why import gain_text, is_reported
 from memsim.trace import source_text
 from memsim.trace.source_text import Sources
-from memsim.why import Explanation
+from memsim.why import Bottleneck
 
 _PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
 
@@ -89,7 +89,7 @@ class Source:
     missing: str
 
 
-def sources(result: RunResult, causes: Sequence[Explanation]) -> list[Source]:
+def sources(result: RunResult, causes: Sequence[Bottleneck]) -> list[Source]:
     """The files with the kernel's accesses, the one with the largest share of latency first.
 
     Args:
@@ -114,14 +114,14 @@ def sources(result: RunResult, causes: Sequence[Explanation]) -> list[Source]:
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
-def _remedies(causes: Sequence[Explanation]) -> dict[str, list[Remedy]]:
+def _remedies(causes: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
     """By place, file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
-    for one in sorted(filter(is_reported, causes), key=lambda one: -one.at_stake):
+    for one in sorted(filter(is_reported, causes), key=lambda one: -one.expected_saving):
         places = {finding.place for finding in one.findings}
         others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
         for place in places:
-            found[place].append(Remedy(one.at_stake, f"{one.cause}{others}: {gain_text(one)}"))
+            found[place].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
     return found
 
 

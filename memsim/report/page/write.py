@@ -10,27 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim import __version__
+from memsim.analysis.program import ProgramResult
 from memsim.analysis.result import RunResult
 from memsim.report.page.one import of_result
+from memsim.report.page.program import of_program
 from memsim.report.style import styled
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
-from memsim.why import Explanation, explained, explanations
+from memsim.why import Bottleneck, find_bottlenecks, has_profiles
 
 if TYPE_CHECKING:
     from memsim.studies import StudyTrials
 
-Causes = Mapping[str, Sequence[Explanation]]
+Causes = Mapping[str, Sequence[Bottleneck]]
 
 
 def write_page(
-    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None
-) -> Path:
-    """Write one page that shows results, each by itself and beside the first, and studies.
+    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None,
+    programs: Mapping[str, ProgramResult] | None = None,
+) -> Path:  # fmt: skip
+    """Write one page that shows results, each by itself and compared with the first, and studies.
 
     Args:
         results, studies: by the name that the page calls each.
         out: the HTML file; nothing outside of it is needed to read it.
+        programs: profiles by name, which come first; they link to those of `results` that have their kernels' names.
         causes: by a result's name, what makes it slow, with gains; of others, what is known without a replay.
 
     Raises:
@@ -40,24 +44,29 @@ def write_page(
     with writing(path):
         check_replaceable(path)
     with styled():
-        text = render(results, studies, causes)
+        text = render(results, studies, causes, programs)
     with writing(path), replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
 
-def render(results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], causes: Causes | None = None) -> str:
+def render(
+    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], causes: Causes | None = None,
+    programs: Mapping[str, ProgramResult] | None = None,
+) -> str:  # fmt: skip
     """The page's text."""
+    profiles, links = programs or {}, {label: f"r{number}" for number, label in enumerate(results)}
     script = _file("page.js")
     # Nothing but this script may run, whatever a source file or a kernel's name holds.
     allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content: dict[str, Any] = {
-        "title": ", ".join([*(_title(result) for result in results.values()), *studies]),
+        "title": ", ".join([*profiles, *([] if profiles else map(_title, results.values())), *studies]),
         "script": script,
         "style": _file("page.css"),
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'",
         "version": __version__,
-        "comparisons": _comparisons(results) if len(results) > 1 else None,
+        "programs": [of_program(label, one, number, links) for number, (label, one) in enumerate(profiles.items())],
+        "comparisons": None if profiles or len(results) < 2 else _comparisons(results),
         "results": [
             of_result(label, result, number, _causes(label, result, causes or {}))
             for number, (label, result) in enumerate(results.items())
@@ -79,10 +88,10 @@ def _studies(studies: Mapping[str, StudyTrials]) -> list[dict[str, Any]]:
     return [of_study(label, study) for label, study in studies.items()]
 
 
-def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Explanation] | None:
-    if label in causes or not explained(result):
+def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Bottleneck] | None:
+    if label in causes or not has_profiles(result):
         return causes.get(label)
-    return explanations(result)
+    return find_bottlenecks(result)
 
 
 def _title(result: RunResult) -> str:

@@ -21,7 +21,7 @@ What to know:
 - A sequence (Baghsorkhi et al., PPoPP 2012, section 2) ends at a back-edge, at ``t.sync()``, and before an access whose
   address, or whose execution, depends on a value loaded in it. That is found out by following the values. A store of
   what its own sequence loaded stays in it and waits for the loads.
-- GPUs that wait by scoreboard are told more: an access waits for the loads that its address, its condition or what it
+- On GPUs with scoreboards, an access waits for the loads that its address, its condition or what it
   stores is made of; arithmetic waits at the end of its stretch of code, a back-edge or a barrier; what nothing has used
   stays under way (:mod:`memsim.sources.describe.waiting`).
 - Every operation on lanes counts as the non-memory instructions, by class, that a compiler makes of it

@@ -47,7 +47,7 @@ _BY_NUMBER = {INTEGER: 3}  # a product with the reciprocal, or shifts
 
 
 def becomes(ufunc: np.ufunc, fast_math: bool, *values: Any) -> Becomes:
-    """What an elementwise function of arrays and numbers becomes; a number takes the type of what stands beside it.
+    """What an elementwise function of arrays and numbers becomes; a number takes the type of the other operand.
 
     >>> ones = np.ones((1, 32), np.float32)
     >>> becomes(np.exp2, False, ones) == {FP32: 3, SPECIAL: 1}, becomes(np.exp2, True, ones) == {SPECIAL: 1}

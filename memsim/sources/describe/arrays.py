@@ -74,7 +74,7 @@ class DeviceArray:
         """``tile.copy_async(i, a, j)``: elements of ``a`` from ``j`` on into this shared array, from ``i`` on.
 
         One instruction, as CUDA's ``__pipeline_memcpy_async``: no register holds the data, no store follows the load,
-        and a copy of 16 bytes a lane is not cached in L1 (PTX ISA, ``cp.async.cg``). The data is there after the next
+        and a copy of 16 bytes per lane is not cached in L1 (PTX ISA, ``cp.async.cg``). The data is there after the next
         ``t.sync()`` or ``t.wait_async()``, which wait for all copies; waiting for the older ones only is not modelled.
         """
         self._batch.copy(self, index, array, array_index, width, sys._getframe(1))

@@ -16,7 +16,7 @@ from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, LaneVariable, Operand
 from memsim.sources.describe.masks import Context, Scope, Since, WarpFrame, newest
 from memsim.sources.describe.ops import ExpressionOps
-from memsim.sources.mixes import MixTable
+from memsim.sources.mixes import MIX_FIELDS, MixTable
 from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import LaunchShape, OpKind, Space
 
@@ -48,6 +48,9 @@ class Batch:
         n_warps = len(block_ids) * shape.warps_per_block
         self._state = np.zeros((n_warps, gaps.STATE_COLUMNS), np.int64)
         self._state[:, START] = 1
+        # Scratch of the compiled loops, which allocate nothing.
+        self._lanes = np.tile(np.arange(shape.warp_size + 1), (2, 1))
+        self._scratch = np.zeros(MIX_FIELDS, np.int64), np.empty(gaps.N_CLASSES + 1, np.int64)
         self._chains = 1  # of dependent instructions, side by side, in what is issued now
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
         mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
@@ -217,7 +220,7 @@ class Batch:
 
     def _enter_mixes(self, first: int) -> None:
         """Give the log's rows from ``first`` on the mixes of their gaps."""
-        gaps.enter_mixes(self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes)
+        gaps.enter_mixes(self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes, *self._scratch)
 
     # -- accesses
 
@@ -244,7 +247,7 @@ class Batch:
             )
         nbytes = width * array.dtype.itemsize
         if nbytes not in (4, 8, 16):
-            raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
+            raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes per lane; give 4, 8 or 16")
         into, _ = linear(self, to.info.name, to.shape, index)
         elements, op = self._access(
             array, array_index, OpKind.load, width, frame, bypass=nbytes == BYPASS_BYTES, copy=True
@@ -337,6 +340,8 @@ class Batch:
             context.frame.independent if since is None else since,
             context.frame.independent if data is None else data,
             np.array([op, array.info.base, array.size - width + 1, array.dtype.itemsize]),
+            self._lanes,
+            np.empty(elements.shape[1] + 1, elements.dtype),
         )
         if row >= 0:
             raise self._out_of_range(array, int(elements[row, lane]), row, lane)

@@ -7,8 +7,8 @@ the rows' warp numbers in the batch. Rows without active lanes are skipped.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import SEQUENCE_OF
 from memsim.sources.rows import START, begin_row, place_lanes
 
@@ -16,8 +16,8 @@ from memsim.sources.rows import START, begin_row, place_lanes
 # checks for negative indices and LLVM vectorizes (measured: six times as fast).
 
 
-@njit(cache=True)
-def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, access):
+@loop
+def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, access, lanes_of, elements_of):
     """Log one access of every active warp; returns the position (row, lane) of an index out of range, or (-1, -1).
 
     Args:
@@ -27,11 +27,12 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, 
         since: i4 [rows, DEPENDENCES], what the address or the execution depends on.
         data: the same for the value that is stored.
         access: i8 [4], op, base address, number of elements that may be indexed, bytes of an element.
+        lanes_of: i8 [2, warp_size + 1], scratch: row 0 holds the numbers of all lanes.
+        elements_of: [warp_size + 1] of the type of `index`, scratch.
     """
     op, base, limit, element_bytes = access
     n_lanes = index.shape[1]
-    all_lanes = np.arange(n_lanes)
-    some_lanes, packed = np.empty(n_lanes + 1, np.int64), np.empty(n_lanes + 1, index.dtype)
+    all_lanes, some_lanes, packed = lanes_of[0], lanes_of[1], elements_of
     every_lane = (np.int64(1) << n_lanes) - 1
     for r in range(len(warps)):
         active = np.int64(bits[r])
@@ -55,7 +56,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, 
     return -1, -1
 
 
-@njit(cache=True)
+@loop
 def pack_lanes(index, active, lanes, packed):
     """Put the active lanes and their elements side by side; returns how many they are."""
     count = np.int64(0)
@@ -66,7 +67,7 @@ def pack_lanes(index, active, lanes, packed):
     return count
 
 
-@njit(cache=True)
+@loop
 def back_edge(state, bits, warps):
     """Make every active warp's next access start a sequence."""
     for r in range(len(warps)):
@@ -74,19 +75,24 @@ def back_edge(state, bits, warps):
             state[warps[r], START] = 1
 
 
-@njit(cache=True)
-def active_bits(mask):
+@loop
+def pack_bits(mask, bits):
     """Pack a boolean matrix [rows, lanes] into u4 [rows], lane 0 lowest."""
-    bits = np.zeros(mask.shape[0], np.uint32)
     for r in range(mask.shape[0]):
         packed = np.uint32(0)
         for lane in range(mask.shape[1]):
             packed |= np.uint32(mask[r, lane]) << np.uint32(lane)
         bits[r] = packed
+
+
+def active_bits(mask: np.ndarray) -> np.ndarray:
+    """A boolean matrix [rows, lanes] as u4 [rows], lane 0 lowest."""
+    bits = np.empty(mask.shape[0], np.uint32)
+    pack_bits(mask, bits)
     return bits
 
 
-@njit(cache=True)
+@loop
 def any_outside(index, bits, extent):
     """Whether an active lane's index is not one of 0 to extent - 1."""
     for r in range(index.shape[0]):
@@ -97,7 +103,7 @@ def any_outside(index, bits, extent):
     return False
 
 
-@njit(cache=True)
+@loop
 def gather(data, index, bits, offset, out):
     """out[r, lane] = data[offset[r] + index[r, lane]] of active lanes, 0 elsewhere."""
     every_lane = (np.int64(1) << index.shape[1]) - 1
@@ -112,7 +118,7 @@ def gather(data, index, bits, offset, out):
                 to[lane] = values[np.uint64(elements[lane])] if (active >> lane) & 1 else 0
 
 
-@njit(cache=True)
+@loop
 def scatter(data, index, bits, offset, values):
     """data[offset[r] + index[r, lane]] = values[r, lane] of active lanes; of colliding lanes the last one wins."""
     for r in range(index.shape[0]):
@@ -125,7 +131,7 @@ def scatter(data, index, bits, offset, values):
 ADD, MIN, MAX, EXCHANGE, COMPARE_AND_SWAP = range(5)
 
 
-@njit(cache=True)
+@loop
 def atomic(data, index, bits, offset, operation, values, compare, out):
     """One atomic of every active lane, one after the other; ``out`` receives the old values, 0 in inactive lanes."""
     for r in range(index.shape[0]):

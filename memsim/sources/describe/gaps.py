@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import WAITING_STATE
-from memsim.sources.mixes import MIX_FIELDS, mix_number
-from memsim.sources.rows import BESIDE, GAP, charge
+from memsim.sources.mixes import mix_number
+from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, charge
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 N_CLASSES = len(INSTRUCTION_CLASSES)
@@ -17,7 +16,7 @@ COUNTS = WAITING_STATE  # columns of a warp's state: instructions since its last
 STATE_COLUMNS = COUNTS + N_CLASSES + 1
 
 
-@njit(cache=True)
+@loop
 def issue(state, bits, warps, counts, chains):
     """Charge every active warp with instructions, i8 [N_CLASSES + 1]: so many chains of dependent ones."""
     for r in range(len(warps)):
@@ -27,29 +26,30 @@ def issue(state, bits, warps, counts, chains):
                 state[warps[r], COUNTS + k] += counts[k]
 
 
-@njit(cache=True)
+@loop
 def issue_chain(state, bits, warps, count, chain):
     """Charge every active warp with instructions of no class whose longest chain of dependent ones is known."""
     for r in range(len(warps)):
         if bits[r] != 0:
             state[warps[r], GAP] += count
-            state[warps[r], BESIDE] += count - chain
+            state[warps[r], OFF_CRITICAL_PATH] += count - chain
             state[warps[r], COUNTS + UNKNOWN] += count
 
 
-@njit(cache=True)
-def enter_mixes(rows, first, last, state, mixes):
+@loop
+def enter_mixes(rows, first, last, state, mixes, fields, before):
     """Give rows ``first`` to ``last`` of the log, each the newest of its warp, the mix of their gaps.
 
-    Neighbouring warps have mostly issued the same, which is looked up once.
+    Neighbouring warps have mostly issued the same, which is looked up once. Scratch: `fields` i8 [MIX_FIELDS], zeros,
+    and `before` i8 [N_CLASSES + 1].
     """
-    fields, number = np.zeros(MIX_FIELDS, np.int64), np.int64(0)
-    before = np.full(N_CLASSES + 1, -1, np.int64)
+    number = np.int64(0)
+    before[:] = -1
     chain_before = np.int64(-1)
     for i in range(first, last):
         row = rows[i]
         counts = state[row["warp"], COUNTS : COUNTS + N_CLASSES + 1]
-        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["beside"])
+        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["off_path"])
         same = chain == chain_before
         for k in range(N_CLASSES + 1):
             same &= counts[k] == before[k]

@@ -4,7 +4,7 @@ Arithmetic follows C where Python and C differ:
 
 - ``//`` and ``%`` of integers round towards zero; ``/`` is for floats (cast one operand with ``.astype``);
 - types convert as in C: the wider wins, of two equally wide integers the unsigned one, integers with floats become
-  that float type; a literal takes the type of the other operand (a float literal beside integers is a float32);
+  that float type; a literal takes the type of the other operand (a float literal with integers is a float32);
 - integers wrap around.
 
 Every operation counts as the non-memory instructions that it becomes, of the warps that execute it

@@ -35,7 +35,7 @@ def common_type(first: np.dtype, second: np.dtype) -> np.dtype:
 
 
 def operand_type(values: Sequence[Any]) -> np.dtype:
-    """The type that an operation's operands, arrays and numbers, convert to; a number takes what stands beside it.
+    """The type that an operation's operands, arrays and numbers, convert to; a number takes the other's type.
 
     >>> ones = np.ones(3, np.int32)
     >>> operand_type([ones, 0.5]).name, operand_type([2, ones.astype("f8")]).name, operand_type([ones]).name

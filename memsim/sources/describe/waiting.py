@@ -8,8 +8,6 @@ part, loaded into registers while the last one is computed.
 
 from __future__ import annotations
 
-from numba import njit
-
 from memsim.jit.compiled import loop
 from memsim.sources.rows import STATE
 from memsim.sources.waits import ANSWERED, CLASSES, COPIES, LOADS, LONG, NEEDED, SHORT, issue_load, need
@@ -23,7 +21,7 @@ USED, UNSURE = STATE, STATE + CLASSES
 WAITING_STATE = STATE + 2 * CLASSES
 
 
-@njit(cache=True)
+@loop
 def need_values(state, bits, warps, since):
     """Have every active warp's next row wait for the loads of a value, i4 [rows, DEPENDENCES]."""
     for r in range(len(warps)):
@@ -33,7 +31,7 @@ def need_values(state, bits, warps, since):
             be_sure(state, warps[r])
 
 
-@njit(cache=True)
+@loop
 def use_values(state, bits, warps, since):
     """Note that arithmetic of every active warp uses a value, i4 [rows, DEPENDENCES]."""
     for r in range(len(warps)):
@@ -43,7 +41,7 @@ def use_values(state, bits, warps, since):
             state[warp, USED + SHORT] = max(state[warp, USED + SHORT], since[r, SHORT_OF])
 
 
-@njit(cache=True)
+@loop
 def use_all(state, bits, warps):
     """Note that arithmetic of every active warp uses all that was loaded."""
     for r in range(len(warps)):
@@ -52,7 +50,7 @@ def use_all(state, bits, warps):
                 state[warps[r], USED + load_class] = state[warps[r], LOADS + load_class]
 
 
-@njit(cache=True)
+@loop
 def need_used(state, bits, warps):
     """Have every active warp's next row wait for what arithmetic has used."""
     for r in range(len(warps)):
@@ -62,7 +60,7 @@ def need_used(state, bits, warps):
             be_sure(state, warps[r])
 
 
-@njit(cache=True)
+@loop
 def need_copies(state, bits, warps):
     """Have every active warp's next row wait for all its copies to shared memory."""
     for r in range(len(warps)):
@@ -82,7 +80,7 @@ def be_sure(state, warp):
             state[warp, NEEDED + load_class] = state[warp, LOADS + load_class]
 
 
-@njit(cache=True)
+@loop
 def bring(state, bits, warps, load_class, surely):
     """Count a load of every active warp; it answers nothing in the end, unless ``surely`` (an atomic may not)."""
     for r in range(len(warps)):
@@ -92,7 +90,7 @@ def bring(state, bits, warps, load_class, surely):
                 state[warps[r], UNSURE + load_class] = number
 
 
-@njit(cache=True)
+@loop
 def brought(state, warps, load_class, since):
     """What the value of the newest load of a class depends on, into ``since``, i4 [rows, DEPENDENCES]."""
     column = LONG_OF if load_class == LONG else SHORT_OF

@@ -27,7 +27,7 @@ class Launch:
         arguments: by parameter of the kernel: arrays (changed in place by the kernel), numbers, :class:`Constant`,
             :class:`Texture`.
         registers: of a thread, as the compiler reports them; they limit the blocks resident on an SM.
-        shared_bytes: of a block, beside what the kernel declares with ``t.shared``.
+        shared_bytes: of a block, in addition to what the kernel declares with ``t.shared``.
         fast_math: the program is compiled with ``--use_fast_math``, or written with intrinsics such as ``__sinf``: its
             functions of single precision are few instructions.
         residencies: default snapshot in multiples of the threads resident on the whole GPU; None: as large as it

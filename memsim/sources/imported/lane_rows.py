@@ -68,6 +68,6 @@ def _fill(rows, cursor, op, flags, gap, mask):
     row["flags"] = flags
     row["gap"] = min(gap, MOST_GAP)
     row["mask"] = mask
-    row["beside"] = 0
+    row["off_path"] = 0
     wait_for_none(row)
     cursor[0] += 1

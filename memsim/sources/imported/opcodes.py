@@ -93,7 +93,7 @@ class Opcodes:
             raise ValueError(f"is another than the {MOST} before it; no code has so many")
         opcode = decode(shown(text), binary_version)
         if opcode.width not in WIDTHS:
-            raise ValueError(f"accesses {opcode.width} bytes a lane; a trace holds accesses of 1, 2, 4, 8 or 16")
+            raise ValueError(f"accesses {opcode.width} bytes per lane; a trace holds accesses of 1, 2, 4, 8 or 16")
         row = self.slots[self.spot[_FREE]]
         row["length"], row["number"], row["first"] = len(text), len(self._known), len(self.pool)
         for name in ("does", "kind", "where", "width", "known", "commits", "unit", "tensor", "macs"):

@@ -46,7 +46,7 @@ class RecordedOpcode:
     Attributes:
         text: as disassembled, ``LDG.E.64.SYS``.
         does: what it means for the trace.
-        kind, where, width: of an access; width in bytes a lane.
+        kind, where, width: of an access; width in bytes per lane.
         bypass_l1: a load that L1 does not serve.
         unit, tensor, macs: which unit executes it (units.UNITS); of a matrix instruction, its type's number and work.
         known: False of an opcode that no table here knows; it must not come with addresses.
@@ -125,7 +125,7 @@ def decode(text: str, binary_version: int = 70) -> RecordedOpcode:
         return RecordedOpcode(text, Does.access, kind, where, width, bypass)
     if name == "BAR":
         control = UNITS.index("control")
-        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV goes on
+        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV: no wait
     if name == "DEPBAR" or name in _NOT_ISSUED:
         return RecordedOpcode(text, Does.wait if name == "DEPBAR" else Does.end)
     if name in _BULK:

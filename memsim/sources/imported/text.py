@@ -57,7 +57,7 @@ class _Xz(io.RawIOBase):
 
 
 def _unpacked(file: BinaryIO) -> BinaryIO:
-    """The text in a file, told by how the file begins, not by its name."""
+    """The text in a file, whose format is recognized by its first bytes, not by its name."""
     start = file.read(6)
     file.seek(0)
     packing = next((packing for magic, packing in _MAGIC.items() if start.startswith(magic)), None)

@@ -62,7 +62,7 @@ class Places:
         self._variables = _variables(instructions)
 
     def of(self, one: Instruction, written: dict[str, int]) -> AccessOrigin | None:
-        """Where an access goes; None where that cannot be told, so that it may meet any.
+        """Where an access goes; None where that is not known, so that it may meet any.
 
         Args:
             one: the access.

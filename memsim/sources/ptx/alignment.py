@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from memsim.sources.ptx.effects import has_result, registers_of
 from memsim.sources.ptx.module import Immediate, Instruction, Operand, Register, Symbol
 
-MOST = 16  # log2 that is told of at most; 0 is a multiple of anything
+MOST = 16  # log2, the most that is tracked; 0 is a multiple of anything
 _SAME = ("mov", "cvta", "cvt")
 _LEAST = ("add", "sub", "or", "xor", "min", "max")  # of what they take
 _FLOATS = ("f16", "bf16", "f32", "f64", "f16x2", "bf16x2")

@@ -14,7 +14,7 @@ from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.module import Instruction, Label, Not, Register, Symbol
 
 Body = Sequence[Instruction | Label]
-# Beside all that is .sync, what lanes do together, waits or orders: never under a predicate that was a branch.
+# Besides all that is .sync, what lanes do together, waits or orders: never under a predicate that was a branch.
 _TOGETHER = frozenset(
     ["bar", "barrier", "shfl", "vote", "activemask", "call", "cp", "mbarrier", "wgmma", "membar", "fence"]
 )

@@ -13,7 +13,7 @@ from memsim.sources.ptx.program import LoweredKernel
 from memsim.support.errors import InputError
 
 PROBLEMS = {
-    Stop.endless: "goes on without end: a warp has carried out 2 ** 28 instructions",
+    Stop.endless: "does not end: a warp has carried out 2 ** 28 instructions",
     Stop.spinning: "waits for a change that no other block makes; memsim cannot run kernels that wait for the host",
     Stop.deadlock: "waits for what no thread of its block will do",
     Stop.parted: "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one",

@@ -28,20 +28,20 @@ def joined(instructions: Sequence[Instruction], aligned: Mapping[str, int]) -> l
     """
     found: list[Instruction] = []
     run: list[Instruction] = []
-    beside: list[Instruction] = []  # loads of far memory that stand among those of the run
+    far_loads: list[Instruction] = []  # loads of far memory that stand among those of the run
     for one in instructions:
         if run and not _follows(run, one):
             if _is_far(one) and _apart(run, one):
-                beside.append(one)
+                far_loads.append(one)
                 continue
-            found += [*_pieces(run, aligned), *beside]
-            run, beside = [], []
+            found += [*_pieces(run, aligned), *far_loads]
+            run, far_loads = [], []
         can_join = _can_join(one)
-        if not can_join or not _apart(beside, one):
-            found += [*_pieces(run, aligned), *beside]
-            run, beside = [], []
+        if not can_join or not _apart(far_loads, one):
+            found += [*_pieces(run, aligned), *far_loads]
+            run, far_loads = [], []
         (run if can_join else found).append(one)
-    return [*found, *_pieces(run, aligned), *beside]
+    return [*found, *_pieces(run, aligned), *far_loads]
 
 
 def _can_join(one: Instruction) -> bool:

@@ -38,7 +38,7 @@ class PtxLaunch:
         shared_bytes: of dynamic shared memory.
         cluster: blocks of a cluster (x, y, z).
         source: what errors call the PTX.
-        registers: of a thread, where a compiler told them.
+        registers: of a thread, where a compiler reported them.
         machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
         sass: the kernel as machine code, which runs in the place of its PTX; None: PTX runs.
         parameters: what the trace was made from, shown with it.

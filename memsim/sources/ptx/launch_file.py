@@ -13,7 +13,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.outputs import trace_paths
 from memsim.sources.ptx.launch import PtxLaunch, parsed, with_code
 from memsim.sources.ptx.memory import DeviceMemory
-from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
 from memsim.sources.sass.assemble import machine_code, needs_of, target
@@ -44,13 +44,13 @@ def trace_ptx(
         kernel: the kernel of the PTX file; None: the one that the description names, or the only one.
         blocks: as for :func:`memsim.api.capture`.
         registers: per thread; None: what ptxas reports.
-        progress: told the blocks done and all.
+        progress: called with the blocks done and all.
 
     Raises:
         InputError: a file is missing or fails, a name is not set or makes no sense, the PTX is not understood, or the
             kernel accesses memory outside all arrays.
     """
-    text, given = _text(ptx), _run(description)
+    text, given = _text(ptx), run_description(description)
     for name in ("grid", "block", "arguments"):
         if name not in given:
             raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx} with")
@@ -61,16 +61,16 @@ def trace_ptx(
     launch = PtxLaunch(
         ptx=text,
         kernel=entry,
-        grid=_extents(description, given, "grid"),
-        block=_extents(description, given, "block"),
+        grid=extents(description, given, "grid"),
+        block=extents(description, given, "block"),
         arguments=list(_arguments(description, given["arguments"], memory)),
         shared_bytes=int(given.get("shared_bytes", 0)),
-        cluster=_extents(description, {"cluster": 1} | given, "cluster"),
+        cluster=extents(description, {"cluster": 1} | given, "cluster"),
         source=str(ptx),
         registers=registers,
         machine_code=machine_code(text, entry, gpu),
         parameters={"launch": 0, "order": 0, "compiled_for": target(text)},
-        origin=beside(ptx, description, compiled=ptx.stat().st_mtime),
+        origin=origin_of(ptx, description, compiled=ptx.stat().st_mtime),
     )
     (path,) = trace_paths(out, [entry])
     launch = with_code(launch, kernel_for(text, entry, gpu))
@@ -84,7 +84,7 @@ def _text(ptx: Path) -> str:
         raise InputError(ptx, "file", f"cannot be read ({error.strerror}); give a file of PTX") from error
 
 
-def _run(description: Path) -> dict[str, Any]:
+def run_description(description: Path) -> dict[str, Any]:
     """The names that the Python file sets; the error of one that fails has its line."""
     if not description.is_file():
         raise InputError(description, "file", "does not exist; give a Python file that sets grid, block and arguments")
@@ -111,16 +111,16 @@ def _entry(ptx: Path, text: str, wanted: str | None) -> str:
     return wanted or found[0]
 
 
-def _extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[int, int, int]:
+def extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[int, int, int]:
     """A grid, block or cluster of one to three extents, filled up with ones."""
     value = given[name]
     try:
-        extents = tuple(int(one) for one in ((value,) if isinstance(value, int) else value))
+        found = tuple(int(one) for one in ((value,) if isinstance(value, int) else value))
     except (TypeError, ValueError):
-        extents = ()
-    if not 1 <= len(extents) <= 3 or min(extents) < 1:
+        found = ()
+    if not 1 <= len(found) <= 3 or min(found) < 1:
         raise InputError(description, name, f"is {value!r}; give one to three whole numbers from 1 on")
-    x, y, z = (*extents, 1, 1)[:3]
+    x, y, z = (*found, 1, 1)[:3]
     return x, y, z
 
 

@@ -27,7 +27,7 @@ class Origin:
 
         Args:
             name: as it stands there.
-            stamp: that stands beside it.
+            stamp: the one that stands next to the name.
         """
         for place in (*(folder / name for folder in self.folders), Path(name)):
             if self._was_compiled(place, stamp):
@@ -47,6 +47,6 @@ NOWHERE = Origin()
 """Of PTX whose source is not known."""
 
 
-def beside(*files: str | Path, compiled: float = math.inf) -> Origin:
+def origin_of(*files: str | Path, compiled: float = math.inf) -> Origin:
     """The origin of a program of these files; what they include lies in their folders."""
     return Origin(tuple(dict.fromkeys(Path(file).absolute().parent for file in files)), compiled)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
@@ -37,17 +38,17 @@ def registers_of(needs: Needs | str, kernel: str) -> tuple[int, str]:
     return DEFAULT_REGISTERS, note
 
 
-def parse_report(told: str) -> dict[str, Needs]:
+def parse_report(report: str) -> dict[str, Needs]:
     """What kernels need, by mangled name.
 
     Args:
-        told: by ``ptxas -v``.
+        report: by ``ptxas -v``.
 
     >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem")
     {'_Z1kv': Needs(registers=12, shared_bytes=2048)}
     """
     found = {}
-    for name, registers, more in _ENTRY.findall(told):
+    for name, registers, more in _ENTRY.findall(report):
         shared = _SHARED.search(more)
         found[name] = Needs(int(registers), int(shared[1]) if shared else 0)
     return found
@@ -72,5 +73,5 @@ def kernel_name(mangled: str) -> str:
 
 def architecture(gpu: GPU) -> int:
     """The number of a GPU's architecture: 86 for compute capability 8.6, that of sm_86."""
-    major, minor = gpu.compute_capability.split(".")
-    return 10 * int(major) + int(minor)
+    major, minor = capability_number(gpu.compute_capability)
+    return 10 * major + minor

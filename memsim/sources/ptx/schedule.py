@@ -122,7 +122,7 @@ def _with_all_before(first: Sequence[int], before: list[set[int]], effect: Seque
 def _placed(
     instructions: Sequence[Instruction], effect: Sequence[Effects], places: Places
 ) -> list[AccessOrigin | None]:
-    """Where each access goes; None for what is none, and where that cannot be told."""
+    """Where each access goes; None for other instructions, and where that is not known."""
     written: dict[str, int] = {}
     placed = []
     for one, does in zip(instructions, effect, strict=True):

@@ -1,7 +1,7 @@
 """What must be computed: whatever feeds addresses, predicates of accesses and branches, through registers and memory.
 
 A backward slice (Weiser 1984) that asks neither for the order of instructions nor for paths: a register is needed or
-it is not. Memory is told apart by space, and global memory by the arrays that an address may point into.
+it is not. Memory is distinguished by space, and global memory by the arrays that an address may point into.
 """
 
 from __future__ import annotations

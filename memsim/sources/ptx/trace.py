@@ -231,7 +231,7 @@ def trace_launch(
         gpu: whose occupancy and L2 size choose the snapshot.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: as section 3.1 of Baghsorkhi 2012.
         check: compute all values, those of tensor cores too.
-        progress: told the blocks done and all, after every batch.
+        progress: called with the blocks done and all, after every batch.
 
     Raises:
         InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends,

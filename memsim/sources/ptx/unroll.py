@@ -191,7 +191,7 @@ def _round(loop: _Loop, suffix: str, registers: dict[str, str]) -> list[Instruct
         names = loop.names
         if has_result(one):
             sources = tuple(_named(operand, names) for operand in one.operands[1:])
-            for name in registers.keys() & effects(one).writes:  # one that is not declared is told of where it is met
+            for name in registers.keys() & effects(one).writes:  # one that is not declared is reported where it is met
                 loop.names = {**loop.names, name: name + suffix}
                 registers[name + suffix] = registers[name]
             operands = (_named(one.operands[0], loop.names), *sources)

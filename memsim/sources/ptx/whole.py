@@ -77,7 +77,7 @@ def run_and_trace(
         blocks: as in :func:`memsim.sources.ptx.trace.trace_launch`.
         only_snapshot: the other blocks do not run.
         is_worth: from the accesses of the launch, guessed from its first blocks, to whether it is traced any further.
-        progress: told the blocks done and all.
+        progress: called with the blocks done and all.
 
     Raises:
         InputError: as there.

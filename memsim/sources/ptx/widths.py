@@ -1,4 +1,4 @@
-"""How many bytes a lane of an access touches."""
+"""How many bytes per lane of an access touches."""
 
 from __future__ import annotations
 

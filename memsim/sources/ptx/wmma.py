@@ -187,8 +187,8 @@ class _Expansion:
         count = matrix.lines * matrix.length // 64
         across = min(groups, _MATRICES)  # matrices of one instruction that lie below one another
         line = self.made("and.b32", self.made("mov.u32", Register("%laneid")), Immediate(_GROUP * across - 1))
-        beside = self._lane_part(2 + across.bit_length(), _MATRICES // across - 1)
-        at = self._addresses(place, stride, 2, line, self.made("mul.lo.s32", beside, Immediate(16)))
+        across_part = self._lane_part(2 + across.bit_length(), _MATRICES // across - 1)
+        at = self._addresses(place, stride, 2, line, self.made("mul.lo.s32", across_part, Immediate(16)))
         for first in range(0, count, _MATRICES):
             numbers = range(first, min(first + _MATRICES, count))
             places = [(w // groups + matrix.groups * (w % groups)) if matrix.turned else w for w in numbers]

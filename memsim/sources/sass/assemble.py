@@ -115,10 +115,10 @@ def _run(tool: str, text: str, architecture: int) -> Assembled:
     with Scratch() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(text)
-        code, told = ask(
+        code, output = ask(
             [tool, "-v", "-lineinfo", f"-arch=sm_{architecture}{suffix}", str(source), "-o", str(target)], folder
         )
         if code == 0:
-            return Assembled(target.read_bytes(), parse_report(told), architecture)
-    line = next((line for line in told.splitlines() if "error" in line or "fatal" in line), told.strip()[-200:])
+            return Assembled(target.read_bytes(), parse_report(output), architecture)
+    line = next((line for line in output.splitlines() if "error" in line or "fatal" in line), output.strip()[-200:])
     return Assembled(b"", {}, architecture, " ".join(line.split()))

@@ -35,7 +35,7 @@ class SassBuilder(Builder):
 
     def __init__(self, where: str, kernel: SassKernel, symbols: dict[str, int]) -> None:
         types = {f"{file}{k}": "b32" for file, count in FILES.items() for k in range(count)}
-        types["#counted"] = "b32"
+        types |= {"#counted": "b32", "#tested": "b64", "#members": "b32"}
         types |= {name: "pred" for name in types if name.lstrip("U").startswith("P")}
         super().__init__(where, types, {}, symbols)
         self.kernel = kernel
@@ -93,10 +93,7 @@ class SassBuilder(Builder):
         if isinstance(operand, Reg) and operand.file in ("R", "UR"):
             return ZERO if operand.number < 0 else self.row(f"{operand.file}{operand.number + more}")
         if isinstance(operand, Imm):
-            value = operand.value & WORD
-            if more:
-                value = WORD if operand.value < 0 else 0
-            return self.constant(value)
+            return self.constant(operand.value >> 32 * more & WORD)
         if isinstance(operand, Bank):
             return self.bank(operand, more)
         raise self.unknown()
@@ -120,7 +117,9 @@ class SassBuilder(Builder):
         return self.bank_rows[operand.number, offset]
 
     def address_of_symbol(self, name: str, added: int = 0) -> int:
-        """Where a variable lies."""
+        """Where a variable lies, or what stands for a function of the device runtime."""
+        if name in (functions := constants.functions_called(self.kernel)):
+            return functions[name]
         if name not in self._symbols:
             raise self.unknown(f"takes the address of {name}, a symbol")
         return self._symbols[name] + added

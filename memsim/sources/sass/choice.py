@@ -44,7 +44,7 @@ def machine_code_kernel(ptx: str, entry: str, capability: int) -> SassKernel | s
     code, cubin = _read(done.cubin)
     if entry not in code:
         return f"no nvdisasm here reads sm_{capability}"
-    if re.search(r"\.reqnctapercluster|%cluster_|barrier\.cluster|shared::cluster", ptx):
+    if re.search(r"\.reqnctapercluster|%cluster_|barrier\.cluster|multicast::cluster|\bmapa\b", ptx):
         return "clusters of blocks run as PTX"
     kernel = SassKernel(entry, code[entry], cubin)
     problems = unknown_instructions(kernel)

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.sources.ptx.inline import HOST_CALLS
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
+from memsim.sources.ptx.module import function_address
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
 _IN_BANK_0 = re.compile(r"c\[0x0\]\[(0x[0-9a-f]+)\]")
@@ -29,6 +31,7 @@ class BankPlaces:
         stack: the word behind a thread's local memory.
         dynamic: the bytes of dynamic shared memory.
         workspace: two words, the upper and the lower half of the address of a cooperative grid's workspace.
+        reserved: where the part of shared memory begins that the system reserves for cooperative groups.
         descriptor: two words that accesses of global memory name, without effect on their addresses.
     """
 
@@ -41,12 +44,13 @@ class BankPlaces:
     descriptor: int
     dynamic: int
     workspace: int
+    reserved: int
 
 
 _PLACES = (
-    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1)),
-    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44)),
-    (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C)),
+    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1, -1)),
+    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44, 0x6C)),
+    (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C, 0x124)),
 )
 
 
@@ -55,8 +59,12 @@ def bank_places(architecture: int) -> BankPlaces:
     return next(places for least, places in _PLACES if architecture >= least)
 
 
-def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes: int) -> np.ndarray:
-    """Bank 0 of a launch, u1."""
+def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes: int, reserved_at: int) -> np.ndarray:
+    """Bank 0 of a launch, u1.
+
+    Args:
+        reserved_at: where the reserved part of shared memory begins.
+    """
     begin, size = kernel.cubin.parameters(kernel.name)
     bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
     places = bank_places(kernel.cubin.architecture)
@@ -71,6 +79,8 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
             _put(bank, at, [window], "<u8")
     if places.dynamic >= 0:
         _put(bank, places.dynamic, [launch.shared_bytes], "<u4")
+    if places.reserved >= 0:
+        _put(bank, places.reserved, [reserved_at], "<u4")
     if places.workspace >= 0:
         _put(bank, places.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
     bank[begin : begin + len(parameters)] = np.frombuffer(parameters, np.uint8)
@@ -92,8 +102,16 @@ def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:
 def reads_workspace(kernel: SassKernel) -> bool:
     """Whether a kernel reads where the workspace of a cooperative grid lies, which other launches do not have."""
     at = bank_places(kernel.cubin.architecture).workspace
-    read = {int(found, 16) for one in kernel.code for found in _IN_BANK_0.findall(one.operands)}
-    return at >= 0 and bool({at, at + 4} & read)
+    return at >= 0 and bool({at, at + 4} & _read(kernel))
+
+
+def reads_reserved(kernel: SassKernel) -> bool:
+    """Whether a kernel asks where the reserved part of shared memory begins."""
+    return bank_places(kernel.cubin.architecture).reserved in _read(kernel)
+
+
+def _read(kernel: SassKernel) -> set[int]:
+    return {int(found, 16) for one in kernel.code for found in _IN_BANK_0.findall(one.operands)}
 
 
 def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
@@ -106,6 +124,7 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
     places = bank_places(kernel.cubin.architecture)
     known = [(begin, size), (places.block, 12), (places.grid, 12), (places.stack, 4), (places.descriptor, 8)]
     known += [(places.dynamic, 4)] if places.dynamic >= 0 else []
+    known += [(places.reserved, 4)] if places.reserved >= 0 else []
     known += [(places.workspace, 8)] if places.workspace >= 0 else []
     known += [(at, 8) for at in (places.shared, places.local, places.constant) if at >= 0]
     if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
@@ -136,3 +155,23 @@ def address_symbol(kernel: SassKernel, offset: int) -> tuple[str, int]:
         if one.offset <= offset < one.offset + 8:
             return one.symbol, one.added
     raise UnknownMachineCode(f"reads c[0x4][{offset:#x}], which the cubin does not have")
+
+
+def functions_called(kernel: SassKernel) -> dict[str, int]:
+    """Of bank 4: the device runtime's functions that code may call, and the addresses that stand for them.
+
+    Raises:
+        UnknownMachineCode: naming one that memsim does not have.
+    """
+    names = [one.symbol for one in kernel.cubin.relocations.get(".nv.constant4", ())]
+    places = {one.name: one.section for one in kernel.cubin.symbols}
+    called = [name for name in names if not places.get(name)]
+    for name in called:
+        if name not in HOST_CALLS:
+            raise UnknownMachineCode(f"calls {name}, which memsim does not have")
+    return {name: function_address(name) for name in called}
+
+
+def addresses(kernel: SassKernel) -> dict[int, tuple[str, int]]:
+    """Bank 4 by offset: the symbol, and what is added to it."""
+    return {one.offset: (one.symbol, one.added) for one in kernel.cubin.relocations.get(".nv.constant4", ())}

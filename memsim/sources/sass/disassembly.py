@@ -79,20 +79,20 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
         path.write_bytes(cubin)
         for tool in places_of("nvdisasm"):
             for lines in (["-gi"], []):  # of PTX that names no source, nvdisasm 13 prints nothing with lines
-                code, told = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
-                if code == 0 and (found := parse_sass(told)):
+                code, output = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
+                if code == 0 and (found := parse_sass(output)):
                     return found
     return {}
 
 
-def parse_sass(told: str) -> dict[str, list[SassInstruction]]:
+def parse_sass(output: str) -> dict[str, list[SassInstruction]]:
     """What ``nvdisasm -gi -c -hex`` prints, by kernel."""
     kernels: dict[str, list[SassInstruction]] = {}
     current: list[SassInstruction] = []
     place = _Place()
     open_code = None
     labels: list[str] = []
-    for text in told.splitlines():
+    for text in output.splitlines():
         if found := _SECTION.match(text):
             current = kernels.setdefault(found[1], [])
             place = _Place()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 from memsim.sources.sass.disassembly import SassInstruction
 from memsim.sources.sass.elf import Cubin
+from memsim.sources.sass.phase_tests import tested_by
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +29,23 @@ class SassKernel:
     def has_copies(self) -> bool:
         """Whether it copies asynchronously, so that DEPBAR may wait for groups of copies."""
         return any(one.name == "LDGDEPBAR" for one in self.code)
+
+    @cached_property
+    def _phase_tests(self) -> dict[SassInstruction, SassInstruction]:
+        if self.cubin.architecture >= 90 or not any("ARRIVE" in one.opcode for one in self.code):
+            return {}
+        loads = [(k, one) for k, one in enumerate(self.code) if one.name == "LDS"]
+        return {one: test for k, one in loads if (test := tested_by(self.code, k)) is not None}
+
+    @property
+    def phase_loads(self) -> Collection[SassInstruction]:
+        """Loads of words of mbarrier objects, whose phase a test looks at, before sm_90."""
+        return self._phase_tests.keys()
+
+    @cached_property
+    def phase_tests(self) -> frozenset[SassInstruction]:
+        """Those tests."""
+        return frozenset(self._phase_tests.values())
 
 
 class UnknownMachineCode(Exception):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
-from memsim.sources.ptx.layout import KernelLayout, lay_out, place_variables
+from memsim.sources.ptx.layout import RESERVED_BYTES, KernelLayout, lay_out, place_variables
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function
-from memsim.sources.sass.constants import bank_0
+from memsim.sources.sass.constants import bank_0, reads_reserved
 from memsim.sources.sass.kernel import SassKernel
 
 _SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
@@ -25,14 +25,16 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
     symbols: dict[str, int] = {}
     place_variables(launch, [variables[name] for name in names if name in variables], memory, symbols)
     local_bytes = -(-cubin.local_bytes(kernel.name) // 16) * 16
-    bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes)
     constants = [
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
     ]
     shared, shared_bytes = _shared(launch, function, kernel, memory)
+    reserved_bytes, reserved_at = (RESERVED_BYTES if reads_reserved(kernel) else 0), -(-shared_bytes // 16) * 16
+    if reserved_bytes:
+        shared.append(("reserved", reserved_at, reserved_bytes, 8))
+    bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes, reserved_at)
     return KernelLayout(
-        symbols, shared, shared_bytes, local_bytes, bank, parameters_at=cubin.parameters(kernel.name)[0],
-        constants=constants,
+        symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.parameters(kernel.name)[0], constants
     )  # fmt: skip
 
 
@@ -48,7 +50,7 @@ def _shared(
     first = (
         next((size for least, size in SYSTEM_BYTES.items() if kernel.cubin.architecture >= least), 0) if static else 0
     )
-    declared = lay_out(launch, function, memory).shared
+    declared = [one for one in lay_out(launch, function, memory).shared if one[0] != "reserved"]
     dynamic = launch.shared_bytes
     theirs = sum(nbytes for name, _, nbytes, _ in declared) - dynamic
     last = max((at + nbytes for _, at, nbytes, _ in declared), default=0) - dynamic

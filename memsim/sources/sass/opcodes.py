@@ -10,7 +10,18 @@ from typing import Any
 
 from memsim.sources.sass.builder import SassBuilder
 from memsim.sources.sass.kernel import UnknownMachineCode
-from memsim.sources.sass.lowering import control, floats, integers, memory, predicates, tensors
+from memsim.sources.sass.lowering import (
+    bulk,
+    control,
+    floats,
+    integers,
+    matrices,
+    mbarriers,
+    memory,
+    predicates,
+    runtime,
+    tensors,
+)
 from memsim.sources.sass.opcode_class import opcode_class
 
 _ROUND = "FTZ SAT RN RZ RM RP"
@@ -19,7 +30,7 @@ _SCOPE = "STRONG WEAK GPU SYS SM CTA"
 _CACHE = f"{_SCOPE} E EF EL LU EU NA CONSTANT LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 PRIVATE MMIO"
 _ATOMIC = (
     f"{_SCOPE} E ADD MIN MAX AND OR XOR EXCH CAS CAST SPIN INC DEC POPC 32 S32 U32 S64 U64 64 "
-    "F32 F64 F16x2 BF16x2 BF16_V2 FTZ RN"
+    "F32 F64 F16x2 BF16x2 BF16_V2 FTZ RN ARRIVE"
 )
 _CONVERT = "F16 F32 F64 BF16 U8 S8 U16 S16 U32 S32 U64 S64 TRUNC FLOOR CEIL NTZ FTZ RN RZ RM RP RP SAT"
 
@@ -52,7 +63,7 @@ _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of 
     "LOP3": _row(integers.lookup, "LUT"),
     "SHF": _row(integers.shift, "L R U32 S32 U64 S64 HI W"),
     "LEA": _row(integers.load_effective_address, "HI X SX32"),
-    "IMNMX": _row(integers.extreme, "U32"),
+    "IMNMX": _row(integers.extreme, "U32 S64 U64"),
     "IABS": _row(integers.absolute),
     "PRMT": _row(integers.permute, "F4E B4E RC8 ECL ECR RC16"),
     "POPC": _row(integers.count_bits),
@@ -60,24 +71,25 @@ _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of 
     "FLO": _row(integers.find_leading, "U32 SH"),
     "BMSK": _row(integers.bit_mask, "W"),
     "SGXT": _row(integers.extend_sign, "U32 W"),
-    "SEL": _row(integers.choose),
+    "SEL": _row(integers.choose, "64"),
     "MOV": _row(integers.move, "64"),
-    "ISETP": _row(predicates.compare, "F LT EQ LE GT NE GE T U32 S32 AND OR XOR EX"),
+    "ISETP": _row(predicates.compare, "F LT EQ LE GT NE GE T U32 S32 U64 S64 AND OR XOR EX"),
     "PLOP3": _row(predicates.logic, "LUT"),
     "P2R": _row(predicates.to_register, "B1 B2 B3"),
     "R2P": _row(predicates.from_register, "B1 B2 B3"),
 }
 OPCODES: dict[str, Opcode] = _BOTH | {f"U{name}": one for name, one in _BOTH.items()}
 OPCODES |= {
-    "VIADD": _row(integers.add_two),
+    "VIADD": _row(integers.add_two, "16x2"),
     "IADD": _row(integers.add_two, "64 X"),
     "UIADD": _row(integers.add_two, "64 X"),
     "UVIADD": _row(integers.add_two),
     "VIADDMNMX": _row(integers.add_and_compare, "U32 RELU"),
-    "VIMNMX": _row(integers.extreme, "U32 S32"),
+    "VIMNMX": _row(integers.extreme, "U32 S32 S16x2 U16x2"),
     "VIMNMX3": _row(integers.extreme_of_three, "U32"),
     "IDP": _row(integers.dot, "4A 2A U8 S8 U16 S16 LO HI"),
     "VABSDIFF": _row(integers.difference, "U32"),
+    "VABSDIFF4": _row(integers.packed_difference, "U8 S8 ACC"),
     "R2UR": _row(integers.to_uniform, "OR FILL"),
     "MOV32I": _row(integers.move),
     # Constants, loads and stores.
@@ -99,10 +111,17 @@ OPCODES |= {
     "REDG": _row(memory.atomic, _ATOMIC),
     "LDSM": _row(memory.matrix_load, "16 M88 MT88 2 4"),
     "STSM": _row(memory.matrix_load, "16 M88 MT88 2 4"),
+    "MOVM": _row(matrices.transpose, "16 MT88"),
     "LDGSTS": _row(memory.copy_async, "E BYPASS LTC64B LTC128B LTC256B 64 128 ZFILL"),
     "LDGDEPBAR": _row(memory.commit),
     "DEPBAR": _row(memory.wait_group, "LE"),
-    "QSPC": _row(memory.find_space, "E S L G"),
+    "QSPC": _row(memory.find_space, "E S L G D"),
+    # mbarrier objects and bulk copies.
+    "ARRIVES": _row(mbarriers.arrive_after_copies, "LDGSTSBAR 64 TRANSCNT ARVCNT"),
+    "SYNCS": _row(
+        mbarriers.synchronize, "EXCH 64 CCTL IV PHASECHK TRYWAIT TRANS64 ARRIVE A1T0 ART0 A0TR A0TX A0T1 RED OPTOUT"
+    ),
+    "UBLKCP": _row(bulk.copy, "S G"),
     # Single, double and half precision.
     "FADD": _row(floats.add_single, _ROUND),
     "FMUL": _row(floats.multiply_single, _ROUND),
@@ -116,7 +135,7 @@ OPCODES |= {
     "DADD": _row(floats.add_double, "RN RZ RM RP"),
     "DMUL": _row(floats.multiply_double, "RN RZ RM RP"),
     "DFMA": _row(floats.fuse_double, "RN RZ RM RP"),
-    "DSETP": _row(floats.compare_double, _ORDER),
+    "DSETP": _row(floats.compare_double, f"{_ORDER} MIN MAX"),
     "HADD2": _row(floats.add_or_convert_halves, "FTZ SAT RN BF16_V2 F32"),
     "HMUL2": _row(floats.multiply_halves, "FTZ SAT RN BF16_V2"),
     "HFMA2": _row(floats.fuse_or_move, "FTZ SAT RN RELU BF16_V2 BF16 MMA V2"),
@@ -132,9 +151,10 @@ OPCODES |= {
     "HMMA": _row(tensors.multiply_halves, "16816 1688 F32 F16 BF16 TF32"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
     # Control and what lanes do together.
-    "BRA": _row(control.branch, "U DIV CONV"),
+    "BRA": _row(control.branch, "U DIV CONV ANY"),
     "BRX": _row(control.jump_by_register),
-    "CALL": _row(control.call, "REL NOINC"),
+    "CALL": _row(runtime.call, "REL ABS NOINC"),
+    "LEPC": _row(runtime.own_address),
     "RET": _row(control.back, "REL ABS NODEC"),
     "EXIT": _row(control.end, "KEEPREFCOUNT"),
     "KILL": _row(control.end),
@@ -144,9 +164,8 @@ OPCODES |= {
     "BREAK": _row(control.leave_region, "RECONVERGENT"),
     "BMOV": _row(control.move_region, "32 CLEAR"),
     "YIELD": _row(control.give_way),
-    "NANOSLEEP": _row(control.give_way, "WARP"),
+    "NANOSLEEP": _row(control.give_way, "WARP SYNCS"),
     "WARPSYNC": _row(control.meet, "ALL COLLECTIVE EXCLUSIVE"),
-    "ENDCOLLECTIVE": _row(control.never),
     "BAR": _row(control.barrier, "SYNC ARV RED AND OR POPC DEFER_BLOCKING"),
     "B2R": _row(control.barrier_result, "RESULT"),
     "SHFL": _row(control.shuffle, "UP DOWN BFLY IDX"),
@@ -162,8 +181,9 @@ OPCODES |= {
 OPCODES |= {
     name: _row(control.nothing, modifiers)
     for name, modifiers in {
-        "NOP": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
-        "PMTRIG": "", "WARPGROUP": "",
+        "NOP": "", "ENDCOLLECTIVE": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
+        "PMTRIG": "", "WARPGROUP": "ARRIVE DEPBAR LE", "CGAERRBAR": "", "UTMACMDFLUSH": "",
+        "FENCE": "VIEW ASYNC S G T",
     }.items()
 }  # fmt: skip
 
@@ -181,6 +201,8 @@ def lower(b: SassBuilder) -> None:
     if strange := [part for part in one.modifiers if part not in row.modifiers]:
         raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not know")
     row.lower(b)
+    if b.one in b.kernel.phase_tests:
+        mbarriers.follow_test(b)
 
 
 def reference() -> list[tuple[str, str, str, str]]:

@@ -43,7 +43,7 @@ class FakeServer:
     Attributes:
         launches: (kernel, grid, block, cluster, shared bytes, cooperative, where) of each launch.
         unsupported: names of functions that nobody implemented.
-        allocations: what the programs told of their allocations, by address.
+        allocations: what the programs reported of their allocations, by address.
         textures: (id, op) of each texture message.
     """
 
@@ -141,10 +141,10 @@ class _Conversation:
         return 0, b""
 
     def _allocations(self, fields: Fields) -> None:
-        told = protocol.Allocations.read(fields)
-        for address in told.removed:
+        changes = protocol.Allocations.read(fields)
+        for address in changes.removed:
             del self._server.allocations[address]
-        for one in told.added:
+        for one in changes.added:
             assert one.address not in self._server.allocations
             self._server.allocations[one.address] = one
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.capture.libraries import NATIVE
+from memsim.capture.library_build import NATIVE
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -26,8 +26,10 @@ def _toolkit() -> tuple[str, Path]:
     """The compiler, and the folder of its toolkit."""
     compilers = pytest.importorskip("memsim.capture.compilers")
     nvcc = str(compilers.find_compiler().path)
-    told = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True)
-    top = [line.partition("TOP=")[2].strip() for line in told.stderr.splitlines() if "TOP=" in line]
+    dry_run = subprocess.run(
+        [nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+    )
+    top = [line.partition("TOP=")[2].strip() for line in dry_run.stderr.splitlines() if "TOP=" in line]
     return nvcc, Path(top[0])
 
 

@@ -68,7 +68,7 @@ def test_gemm(cublas, letter, ta, tb):
     _close(c, expected)
 
 
-def test_gemm_does_not_read_c_where_beta_is_zero(cublas):
+def test_gemm_skips_c_when_beta_is_zero(cublas):
     a, c = _random(np.float32, 5, 5), np.full((5, 5), np.nan, np.float32, order="F")
     _call(cublas.cublasSgemm_v2, N, N, 5, 5, 5, np.float32(1), a, 5, a, 5, np.float32(0), c, 5)
     _close(c, a @ a)

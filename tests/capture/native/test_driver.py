@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.capture.libraries import listed_names
+from memsim.capture.library_build import listed_names
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
 from memsim.sources.wanted import Wanted

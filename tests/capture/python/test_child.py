@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memsim.capture.fatbin import section
-from memsim.capture.libraries import NATIVE
+from memsim.capture.library_build import NATIVE
 from memsim.capture.python.environment import CHILD
 
 PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
@@ -43,6 +43,29 @@ def test_loaders_call_after_the_module_ran(tmp_path: Path) -> None:
 def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     code = "from memsim_child.timing import NoTime; t = NoTime(); print(t == 0, 1 / (t * 1e-3))"
     assert _run(code, tmp_path) == "True inf\n"
+
+
+@pytest.mark.parametrize(
+    ("version", "library", "problem"),
+    [
+        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 or newer"),
+        (
+            "2.9.1+cu128",
+            "libtorch_cuda.so",
+            "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
+        ),
+    ],
+)
+def test_other_builds_of_torch_are_refused_in_one_line(tmp_path: Path, version, library, problem) -> None:
+    torch = tmp_path / "torch"
+    (torch / "lib").mkdir(parents=True)
+    (torch / "lib" / library).touch()
+    (torch / "version.py").write_text(f"__version__ = {version!r}\n")
+    for name in ("__init__", "_C"):
+        (torch / f"{name}.py").touch()
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        _run("import torch._C", tmp_path, MEMSIM_GPU_SOCKET="none")
+    assert failed.value.stderr == f"{problem}\n"
 
 
 TUNER = """
@@ -156,7 +179,7 @@ def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "refused"), [("3.3.1", True), ("3.4.0", False), ("3.9.0", False), ("3.10.0", True)]
 )
-def test_other_releases_of_triton_are_refused_in_one_line(tmp_path: Path, version: str, refused: bool) -> None:
+def test_other_triton_releases_are_refused_in_one_line(tmp_path: Path, version: str, refused: bool) -> None:
     (tmp_path / "triton.py").write_text(f"__version__ = '{version}'")
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}", "MEMSIM_GPU_SOCKET": "none"}
     done = subprocess.run(
@@ -166,7 +189,7 @@ def test_other_releases_of_triton_are_refused_in_one_line(tmp_path: Path, versio
     assert (done.returncode, done.stderr) == ((1, line) if refused else (0, ""))
 
 
-def test_a_warp_with_the_static_runtime_says_how_to_build_it(tmp_path: Path) -> None:
+def test_warp_with_static_runtime_is_refused_with_advice(tmp_path: Path) -> None:
     package = tmp_path / "warp"
     (package / "bin").mkdir(parents=True)
     (package / "__init__.py").write_text("")

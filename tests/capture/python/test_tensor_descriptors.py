@@ -83,7 +83,7 @@ def _shifted(x, down, right):
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
-def test_boxes_are_what_numpy_says_in_and_out_of_bounds(run, case):
+def test_boxes_equal_numpy_inside_and_outside_bounds(run, case):
     gpu, folder = run
     down, right, dtype = CASES[case]
     x = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS).astype(dtype)
@@ -97,7 +97,7 @@ def test_boxes_are_what_numpy_says_in_and_out_of_bounds(run, case):
 
 
 def _moves(trace, rows, columns, item):
-    """Rows of 16 bytes a lane: what of the tensor the boxes cover, once; a piece more where a box begins amid one."""
+    """Rows of 16 bytes per lane: what of the tensor the boxes cover, once; a piece more where a box begins amid one."""
     lanes = {OpKind.load: 0, OpKind.store: 0}
     for op, places in accesses(trace).items():
         if trace.ops[op].text.startswith("cp.async.bulk.tensor"):

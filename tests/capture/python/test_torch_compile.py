@@ -38,6 +38,6 @@ def test_a_compiled_function_launches_its_kernels(tmp_path: Path) -> None:
     assert len(captured.launches) == 1 and captured.trace.parameters["compiled_for"] == "sm_80"
 
 
-def test_kernels_that_torch_wrote_out_are_tuned_and_run(tmp_path: Path) -> None:
+def test_kernels_written_by_torch_are_tuned_and_run(tmp_path: Path) -> None:
     trace = memsim.capture(DATA / "ptx" / "written_out.py", out=tmp_path / "t.h5", gpu="a100").trace
     assert trace.kernel == "relu_of_sum" and len(trace.arrays) == 3

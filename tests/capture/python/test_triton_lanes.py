@@ -77,7 +77,7 @@ def run(tmp_path_factory):
     launches = {name: (grid, make(), constants) for name, (grid, make, constants) in LAUNCHES.items()}
     (folder / "launches").write_bytes(pickle.dumps(launches))
     (folder / "program.py").write_text(SCRIPT)
-    shutil.copy(KERNELS, folder)  # parameters have names where the source lies beside the program
+    shutil.copy(KERNELS, folder)  # parameters have names where the source lies next to the program
     memsim.capture(
         folder / "program.py",
         arguments=[str(folder)],

@@ -1,4 +1,4 @@
-"""Caches against pycachesim, access for access, and against policies told by hand."""
+"""Caches against pycachesim, access for access, and against policies written by hand."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_random_replacement_takes_every_way_alike():
     assert 2 < np.mean(ages) < 4.5
 
 
-def test_bimodal_insertion_keeps_a_part_of_a_loop_that_is_larger_than_the_cache():
+def test_bimodal_insertion_keeps_part_of_large_loop():
     """Jaleel et al., ISCA 2010: LRU and SRRIP lose every line of a cyclic walk before its next use, BRRIP does not."""
     flow = [instruction([(line, 15)]) for _ in range(60) for line in range(24)]
     hits = {}
@@ -167,7 +167,7 @@ def test_bimodal_insertion_keeps_a_part_of_a_loop_that_is_larger_than_the_cache(
     assert hits["lru"] == hits["srrip"] == 0 and 0.4 * len(flow) < hits["brrip"] < 15 / 24 * len(flow)
 
 
-def test_a_hit_and_a_miss_cost_their_configured_latency():
+def test_hit_and_miss_cost_their_configured_latency():
     gpu = plain(Replacement.lru)
     for flow, latency in (
         ([instruction([(0, 15)]), instruction([(0, 15)], op=1)], gpu.l1.hit_latency_cycles),

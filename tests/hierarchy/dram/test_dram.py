@@ -101,7 +101,7 @@ GROUP_EDGES = [
 
 
 @pytest.mark.parametrize(("constraint", "accesses", "before", "after", "distance", "other"), GROUP_EDGES)
-def test_a_bank_group_keeps_its_own_distance_and_no_others(constraint, accesses, before, after, distance, other):
+def test_bank_group_keeps_only_its_own_distance(constraint, accesses, before, after, distance, other):
     def least(second_bank: int) -> int:
         (kind, bank, row), (kind_2, _, row_2) = accesses
         log = commands(one_channel(2, **{constraint: 50}), [(kind, bank, row), (kind_2, second_bank, row_2)])
@@ -113,7 +113,7 @@ def test_a_bank_group_keeps_its_own_distance_and_no_others(constraint, accesses,
 
 
 @pytest.mark.parametrize("constraint", ["ras", "rtp"])
-def test_a_closed_page_is_precharged_when_nobody_waits_for_it_and_no_sooner(constraint):
+def test_closed_page_is_precharged_once_nobody_waits(constraint):
     gpu = override(one_channel(**{constraint: 50}), {"dram.row_policy": "closed_page", "dram.write_high": 32})
     log = commands(gpu, [(LOAD, 0, 0), (LOAD, 0, 0), (LOAD, 0, 1)])
     assert [name for _, name, _, _ in log] == ["activate", "read", "read", "precharge", "activate", "read", "precharge"]
@@ -123,7 +123,7 @@ def test_a_closed_page_is_precharged_when_nobody_waits_for_it_and_no_sooner(cons
 
 
 @pytest.mark.parametrize(("policy", "waits_for_precharge"), [("open_page", True), ("closed_page", False)])
-def test_a_row_conflict_after_a_pause_finds_the_bank_closed(policy, waits_for_precharge):
+def test_row_conflict_after_pause_finds_bank_closed(policy, waits_for_precharge):
     """The second load waits for the first, so the bank is idle long enough to close its row."""
     gpu = override(one_channel(rp=50), {"dram.row_policy": policy})
     near, far = 0, gpu.dram.banks * ROW // 128  # lines of bank 0, rows 0 and 1
@@ -133,7 +133,7 @@ def test_a_row_conflict_after_a_pause_finds_the_bank_closed(policy, waits_for_pr
     assert abs(int(trial.latency_sum[1] - trial.latency_sum[0]) - slower) <= 2
 
 
-def test_bank_groups_in_turn_reach_the_bandwidth_that_one_alone_cannot():
+def test_alternating_bank_groups_exceed_bandwidth_of_one():
     """Four sectors of two banks, ccd 2 and ccd_l 4: 8 every 2 clocks where the banks are of two groups."""
 
     def clocks(bank: int) -> int:
@@ -154,7 +154,7 @@ def test_bank_groups_in_turn_reach_the_bandwidth_that_one_alone_cannot():
 REFI, RFC = 1000, 200
 
 
-def test_refresh_closes_every_row_and_keeps_the_channel_for_its_time():
+def test_refresh_closes_all_rows_and_occupies_channel():
     gpu = override(one_channel(refi=REFI, rfc=RFC, rp=10), {"l1.mshrs": 2})
     log = commands(gpu, [(LOAD, k % 4, k // 4) for k in range(200)])
     refreshes = [clock for clock, name, _, _ in log if name == "refresh"]
@@ -168,7 +168,7 @@ def test_refresh_closes_every_row_and_keeps_the_channel_for_its_time():
     assert not illegal(gpu.dram, log)
 
 
-def test_refresh_of_an_idle_channel_happens_when_it_is_due():
+def test_refresh_of_idle_channel_happens_on_time():
     """A load that comes long after a refresh waits for none; one that comes within one waits for its end."""
     gpu = one_channel(refi=REFI, rfc=RFC)
 
@@ -225,7 +225,7 @@ def test_no_schedule_breaks_the_table(data):
         assert not illegal(gpu.dram, mine)
 
 
-def test_first_ready_serves_row_hits_first_and_fcfs_does_not():
+def test_first_ready_serves_row_hits_first_unlike_fcfs():
     """Behind an access to another bank that keeps the channel busy until all have come."""
     rows = [0, 1, 0, 1, 0]
     accesses = [(LOAD, 1, 0)] + [(LOAD, 0, row) for row in rows]
@@ -269,13 +269,13 @@ def by_turns(turns: str, **timing: int) -> GPU:
 
 
 @pytest.mark.parametrize(("turns", "rows"), [("alone", [5, 0, 5]), ("finish_opened", [5, 0]), ("with_reads", [5, 0])])
-def test_a_row_that_was_opened_for_a_write_is_used_before_a_read_takes_the_bank(turns, rows):
+def test_row_opened_for_write_is_used_before_read(turns, rows):
     """A write finds the channel idle; before its row is open, a read of another row of the bank comes."""
     log = alone(by_turns(turns, rcd=50), [(0, 1, 2, 5), (10, 0, 2, 0)])
     assert [row for _, name, _, row in log if name == "activate"] == rows
 
 
-def test_a_batch_of_writes_is_scheduled_with_the_reads():
+def test_batch_of_writes_is_scheduled_with_reads():
     """Four writes of one bank become a batch while reads of another keep the channel: they go as they come."""
     reads, writes = [(k, 0, 0, 0) for k in range(8)], [(k, 1, 1, 0) for k in range(4)]
     requests = sorted(reads + writes)
@@ -288,7 +288,7 @@ def test_a_batch_of_writes_is_scheduled_with_the_reads():
     assert order("with_reads") == "rrrrwwwwrrrr"
 
 
-def test_a_row_opened_for_a_read_serves_the_writes_of_its_batch_while_reads_have_to_wait():
+def test_row_opened_for_read_serves_writes_of_batch():
     """A write to another bank keeps reads off the channel; a read and then four writes go to one row."""
     requests = [(0, 1, 1, 0), (1, 0, 0, 5)] + [(1, 1, 0, 5)] * 4
     log = alone(by_turns("with_reads", wtr=200), requests)
@@ -296,21 +296,21 @@ def test_a_row_opened_for_a_read_serves_the_writes_of_its_batch_while_reads_have
 
 
 @pytest.mark.parametrize(("turns", "order"), [("alone", "wrww"), ("finish_opened", "wwwr")])
-def test_a_drain_of_writes_that_found_no_reads_goes_on_when_one_comes(turns, order):
+def test_drain_without_reads_continues_when_one_comes(turns, order):
     """Three writes, fewer than the high mark, find the channel idle; a read of another bank comes behind the first."""
     log = alone(by_turns(turns, burst=20), [(0, 1, 1, 0), (0, 1, 1, 0), (0, 1, 1, 0), (10, 0, 0, 0)])
     assert "".join(name[0] for _, name, _, _ in log if name in ("read", "write")) == order
 
 
 @pytest.mark.parametrize("turns", ["alone", "finish_opened"])
-def test_a_refresh_waits_for_rows_that_were_opened_only_where_they_are_used_first(turns):
+def test_refresh_waits_for_opened_rows_where_configured(turns):
     log = alone(by_turns(turns, rcd=50, refi=REFI, rfc=RFC), [(REFI - 30, 0, 0, 0)])
     names = [name for _, name, _, _ in log if name != "precharge"]
     used_first = ["activate", "read", "refresh"]
     assert names[:3] == (used_first if turns == "finish_opened" else ["activate", "refresh", "activate"])
 
 
-def test_no_row_is_opened_that_a_refresh_would_find_unopened():
+def test_no_row_is_opened_shortly_before_refresh():
     """The precharge would still come before the refresh, its activate not."""
     gpu = by_turns("alone", rp=50, refi=REFI, rfc=RFC)
     log = alone(gpu, [(REFI - 100, 0, 0, 0), (REFI - 40, 0, 0, 1)])
@@ -319,7 +319,7 @@ def test_no_row_is_opened_that_a_refresh_would_find_unopened():
     assert [clock for clock, name, _, _ in log if name == "activate"] == [REFI - 100, refresh + RFC]
 
 
-def test_a_closed_bank_opens_until_the_refresh_is_due():
+def test_closed_bank_opens_until_refresh_is_due():
     """A bank that has to precharge gives way to it, however much older its request is."""
     gpu = by_turns("alone", rp=50, refi=REFI, rfc=RFC)
     log = alone(gpu, [(REFI - 100, 0, 0, 0), (REFI - 40, 0, 0, 1), (REFI - 20, 0, 1, 0)])
@@ -328,7 +328,7 @@ def test_a_closed_bank_opens_until_the_refresh_is_due():
     assert opened == [(REFI - 100, 0), (REFI - 20, 1), (refresh + RFC, 0)]
 
 
-def test_refreshes_that_are_late_come_one_behind_the_other():
+def test_refreshes_that_are_late_come_one_behind_other():
     """Four banks have opened rows whose bursts outlast two refreshes; a fifth request has waited since the start, as
     its bank could precharge, but not activate, before the first was due."""
     gpu = by_turns("finish_opened", burst=300, ras=390, rp=20, refi=400, rfc=50)
@@ -340,7 +340,7 @@ def test_refreshes_that_are_late_come_one_behind_the_other():
 
 
 @pytest.mark.parametrize(("sectors", "drained"), [(8, False), (4, False), (2, False), (1, True)])
-def test_an_entry_of_the_write_queue_holds_so_many_sectors(sectors, drained):
+def test_entry_of_write_queue_holds_so_many_sectors(sectors, drained):
     """One store of four sectors reaches a mark of four entries only if it takes four; else it waits for all loads."""
     slow = one_channel(burst=60)  # all have come before the first is done
     gpu = override(slow, {"dram.write_high": 4, "dram.write_queue": 8, "dram.entry_sectors": sectors})
@@ -377,7 +377,7 @@ def test_a_stream_reaches_the_peak_bandwidth(name):
     # Far more under way would leave SMs rows apart: a row that nobody wants closes, and opens again for stragglers.
     gpu = override(fast(load_gpu(name)), {"l1.mshrs": load_gpu(name).l1.mshrs})
     t = gpu.dram.timing
-    peak = gpu.dram.channels * 32 / max(t.burst, t.ccd) * gpu.dram.clock_mhz / gpu.sm.clock_mhz  # bytes an SM cycle
+    peak = gpu.dram.channels * 32 / max(t.burst, t.ccd) * gpu.dram.clock_mhz / gpu.sm.clock_mhz  # bytes per SM cycle
 
     def cycles(lines: int) -> int:
         return stream(gpu, lines)[1]
@@ -387,7 +387,7 @@ def test_a_stream_reaches_the_peak_bandwidth(name):
     assert bandwidth == pytest.approx(peak, rel=0.02)
 
 
-def test_refreshes_of_all_banks_take_their_share_of_a_stream_and_bank_groups_in_turn_none():
+def test_all_bank_refreshes_cost_bandwidth_and_staggered_none():
     """HBM2 of JESD235: 260 ns every 3.9 microseconds, and less than half as much again until rows are open again; twice
     as long between column commands to one group of four."""
     plain = override(fast(load_gpu("tesla-v100")), {"l1.mshrs": load_gpu("tesla-v100").l1.mshrs})

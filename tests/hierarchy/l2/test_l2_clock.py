@@ -30,6 +30,6 @@ def test_the_sms_clock_is_as_none():
     assert behind(1000.0) == behind(None)
 
 
-def test_what_results_tell_and_what_the_gpu_says_is_the_same():
+def test_results_and_gpu_description_agree():
     gpu = machines.gpu(l2__clock_mhz=730.0)
     assert l2_clocks(gpu.model_dump(mode="json")) == gpu.l2_clocks == 0.73

@@ -27,7 +27,7 @@ def written(n_lines, mask=15):
 
 @pytest.mark.parametrize("mask", [1, 8, 15])
 @pytest.mark.parametrize("limit", [None, 1, 2, 3])
-def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit, mask):
+def test_stream_of_stores_leaves_maximal_dirty_data(limit, mask):
     n_lines = 5 * SETS * WAYS
     trial, dirty = replay(machines.one_warp(*written(n_lines, mask)), l2__max_dirty_ways=limit)
     assert dirty == mask.bit_count() * SETS * (limit or WAYS)
@@ -35,7 +35,7 @@ def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit, mask):
     assert writes == mask.bit_count() * n_lines - dirty
 
 
-def test_what_was_cleaned_is_still_there_and_is_not_written_again():
+def test_cleaned_line_stays_and_is_not_written_again():
     reads = [instruction([(line, 15)], bypass=True) for line in range(SETS * WAYS)]
     tx = machines.one_warp(*written(SETS * WAYS), *reads, *written(SETS))
     trial, dirty = replay(tx, l2__max_dirty_ways=2)

@@ -49,7 +49,7 @@ def test_where_it_is_off_parts_change_nothing(data):
 
 
 @pytest.mark.parametrize("each", [None, 1, 3])
-def test_less_than_a_whole_sector_takes_is_as_a_whole_sector(each):
+def test_partial_sector_takes_time_of_whole_sector(each):
     assert behind(3, l2__sector_cycles=3, l2__partial_store_cycles=each) == behind(0, l2__sector_cycles=3)
 
 

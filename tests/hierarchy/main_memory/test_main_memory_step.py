@@ -11,7 +11,7 @@ from memsim.montecarlo.load_loops import one_load
 
 
 @pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
-def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
+def test_lone_request_waits_as_long_as_its_load(name):
     gpu = override(load_gpu(name), {"l2.fetch_bytes": 32, "translation.enabled": False})  # single sectors, DRAM alone
     system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
     replayed = system.run()
@@ -21,7 +21,7 @@ def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
     assert abs(step.sum() - replayed.latency_sum.sum()) <= 2 * clock
 
 
-def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
+def test_lone_requests_meet_refresh_in_its_time_share():
     """It waits for what is left of one, rfc / 2 in a share rfc / refi of all cases. One that comes less than rcd before
     finds its bank closed and opens the row, but has not read it when the refresh is due: that closes it again (ras
     after the activate at the soonest, for rp), and all of it passes before the row is opened anew."""
@@ -44,7 +44,7 @@ def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
     assert mean(refreshed) - mean(plain) == pytest.approx(expected, abs=4 * error)
 
 
-def test_a_trace_that_hardly_uses_memory_has_its_latency_all_the_same():
+def test_trace_with_few_accesses_still_has_memory_latency():
     trace = memsim.trace("saxpy", n=2048)  # fewer requests than a group for every SM
     result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
     assert result.memory_latency.mean > 400

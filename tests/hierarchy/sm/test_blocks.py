@@ -18,7 +18,7 @@ from memsim.trace.schema import Flag
 @pytest.mark.slow
 @drawn(100)
 @given(st.data())
-def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
+def test_items_cover_instructions_once_and_agree_on_barriers(data):
     tx = machines.without_mbarriers(data.draw(machines.traces(machines.gpu())))
     n = len(tx.first_warp) - 1
     started = data.draw(st.integers(1, n))
@@ -43,7 +43,7 @@ def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
 
 @drawn(50)
 @given(st.floats(0, 1, exclude_max=True), st.lists(st.booleans(), min_size=1, max_size=20))
-def test_a_phase_cuts_at_the_start_of_a_sequence(phase, starts):
+def test_phase_cuts_at_start_of_sequence(phase, starts):
     tx = machines.one_warp(*(instruction([(0, 1)], sequence=start) for start in starts))
     first, end, _ = work_items(tx, 1, np.array([phase]))
     assert first[0, 0] == end[1, 0] and (first[0, 0] == 0 or starts[first[0, 0]])
@@ -65,7 +65,7 @@ def test_without_phases_blocks_are_items_in_order():
     assert block.tolist() == [0, 1] and first.tolist() == [[0, 1], [2, 5]] and end.tolist() == [[1, 2], [5, 5]]
 
 
-def test_blocks_go_breadth_first_then_to_the_slot_that_frees_first():
+def test_blocks_fill_sms_breadth_first_then_free_slots():
     """Three one-warp blocks on two SMs with one slot: the short one's SM takes the third, launch_cycles later."""
     gpu = machines.gpu(sm__count=2, sm__launch_cycles=50)
     short, long = [instruction(gap=1)], [instruction(gap=100)]

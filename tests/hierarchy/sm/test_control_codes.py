@@ -24,7 +24,7 @@ def result(of, number, latency_of=1, **more):
     return work(1, mix=1, control=(number, 0, 1, RESULT_CLASSES.index(of) + 1), **more)
 
 
-def test_a_warp_waits_for_the_scoreboards_that_it_names():
+def test_warp_waits_for_scoreboards_that_it_names():
     """By class a use of the older load would wait as well; a scoreboard tells them apart whatever their order."""
     miss, hit = load(8, **sets(0)), load(0, **sets(1))
     warm = [load(0, **sets(2)), work(1, **waits(1 << 2))]
@@ -74,7 +74,7 @@ def test_stall_counts_are_the_time_of_a_gap():
     assert cycles(board(), [work(10, mix=1)], mixes=mix(count_fp32=10, stall_cycles=4)) == 10  # issue ports
 
 
-def test_a_stall_count_holds_back_what_follows_an_access():
+def test_stall_count_holds_back_what_follows_access():
     gpu = board(sm__schedulers=1, sm__memory_issue=True)
     store = instruction([(0, 1)], OpKind.store, sequence=False, waits=NONE)
     times = {

@@ -14,7 +14,7 @@ def cycles(warp: list[dict], warps: int, **changes) -> int:
     return System(machines.trace([[warp] * warps]), gpu, 1, np.random.SeedSequence(0)).run().cycles
 
 
-def test_one_port_issues_an_instruction_every_so_many_cycles():
+def test_one_port_issues_instruction_every_so_many_cycles():
     """Ten warps of a hundred instructions, in a trace that accesses nothing."""
     for issue, expected in ((1, 1000), (4, 4000)):
         assert cycles([instruction(gap=100)], 10, sm__issue_cycles=issue) == expected
@@ -30,7 +30,7 @@ def test_memory_instructions_take_issue_slots_where_they_do():
     assert 4000 <= off < 4000 * 1.05 and 8000 <= on < 8000 * 1.05
 
 
-def test_an_address_unit_takes_an_access_every_so_many_cycles():
+def test_address_unit_takes_access_every_so_many_cycles():
     """Accesses to shared memory: 100 of each of four warps, by their schedulers' units or by the SM's one."""
     warp = [instruction(slots=1, sequence=False) for _ in range(100)]
     four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__shared_latency_cycles=1)
@@ -42,7 +42,7 @@ def test_an_address_unit_takes_an_access_every_so_many_cycles():
     assert cycles(warp, 1, **four) < 110
 
 
-def test_an_access_of_no_lane_takes_its_turn_where_it_does():
+def test_access_without_lanes_takes_turn_where_configured():
     """Eight warps, two a scheduler, whose 100 accesses are all off: four cycles each of their scheduler's unit."""
     warp = [instruction(masked=True, sequence=False) for _ in range(100)]
     four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__address_cycles=4)
@@ -50,7 +50,7 @@ def test_an_access_of_no_lane_takes_its_turn_where_it_does():
     assert cycles(warp, 8, **four) < 10
 
 
-def test_an_address_unit_waits_for_no_other_warps_gap():
+def test_address_unit_waits_for_no_other_warps_gap():
     """Two warps of a scheduler: one computes for 4,000 cycles before its access, the other accesses all the time."""
     long, short = [instruction(slots=1, gap=1000)], [instruction(slots=1, sequence=False)] * 100
     sm = dict(sm__memory_issue=True, sm__schedulers=1, sm__instruction_cycles=4, sm__address_cycles=4)
@@ -58,7 +58,7 @@ def test_an_address_unit_waits_for_no_other_warps_gap():
     assert both < 4000 + 100
 
 
-def test_constants_have_a_unit_of_their_own_where_they_do():
+def test_constants_have_own_unit_where_configured():
     """Warps that access shared memory in two passes and a constant by turns: the two units work side by side."""
     both = [
         [instruction(slots=2, sequence=False), instruction(slots=1, sequence=False, constant=own)] for own in (0, 1)

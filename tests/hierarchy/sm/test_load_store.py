@@ -56,7 +56,7 @@ def test_data_of_a_conflict_come_later():
 
 
 @pytest.mark.parametrize("kernel", ["transpose", "spmv"])
-def test_a_stage_of_its_own_is_off_by_default(kernel):
+def test_stage_of_its_own_is_off_by_default(kernel):
     """With a bank of tags and no bank of data, wavefronts are transactions, and no result depends on them."""
     off = {"l1.tags_per_cycle": 1, "l1.banks": None, "l1.bytes_per_cycle": None}
     gpu = override(load_gpu("tesla-v100"), off)

@@ -27,7 +27,7 @@ def copy(line, **more):
 
 
 def work(count, waits=NONE, **more):
-    return instruction(gap=count, beside=count, sequence=False, waits=waits, **more)
+    return instruction(gap=count, off_path=count, sequence=False, waits=waits, **more)
 
 
 def awaits(phase):
@@ -38,7 +38,7 @@ def arrives(phase):
     return instruction(sequence=False, waits=NONE, arrives=phase)
 
 
-def test_a_warp_waits_for_another_warps_copy_as_for_its_own():
+def test_warp_waits_for_another_warps_copy():
     own = cycles([copy(0), work(100, OWN)])
     assert own == cycles([copy(0)]) + 100
     assert cycles([copy(0, arrives=1)], [awaits(1), work(100)]) == own
@@ -46,7 +46,7 @@ def test_a_warp_waits_for_another_warps_copy_as_for_its_own():
 
 
 @pytest.mark.parametrize("later", [1, 17, 200])
-def test_what_the_copy_takes_longer_the_block_takes_longer(later):
+def test_what_copy_takes_longer_block_takes_longer(later):
     """By the latency of DRAM, exactly: no part of the consumer's work lies before its data are there."""
     warps = [copy(0, arrives=1)], [awaits(1), work(100)]
     before = cycles(*warps, dram__latency_cycles=30)
@@ -65,7 +65,7 @@ def test_what_is_over_is_not_waited_for():
 
 
 def test_a_producer_waits_until_its_buffer_is_free():
-    """With one buffer copies and work take turns; with two, the second copy comes beside the first one's work."""
+    """With one buffer copies and work take turns; with two, the second copy arrives during the first one's work."""
 
     def pipeline(stages):
         n = 4  # phases 1 to n: full; n + 1 to 2 n: empty
@@ -81,7 +81,7 @@ def test_a_producer_waits_until_its_buffer_is_free():
     assert pipeline(2) == pipeline(4) == one + 3 * 300
 
 
-def test_of_two_copies_that_arrive_the_slower_one_counts():
+def test_of_two_copies_that_arrive_slower_one_counts():
     """Line 1 is in L2 when the copies are sent, line 900 is not: the newer copy answers first."""
     before = [copy(1), work(1, OWN), copy(900, arrives=1)]
     own = cycles([*before, copy(1, arrives=1), work(100, OWN)])
@@ -90,7 +90,7 @@ def test_of_two_copies_that_arrive_the_slower_one_counts():
     assert cycles(newest_alone, [awaits(1), work(100)]) < own
 
 
-def test_a_machine_that_waits_by_sequence_knows_no_mbarriers():
+def test_machine_that_waits_by_sequence_knows_no_mbarriers():
     warps = [copy(0, arrives=1)], [awaits(1), work(100)]
     assert cycles(*warps, sm__dependence="sequence") < cycles(*warps)
 

@@ -50,21 +50,21 @@ def test_sequences_are_waits_for_everything(data):
 
 def work(count, waits=NONE, **more):
     """Instructions that do not depend on each other, a cycle each."""
-    return instruction(gap=count, beside=count, sequence=False, waits=waits, **more)
+    return instruction(gap=count, off_path=count, sequence=False, waits=waits, **more)
 
 
 LONG, SHORT, COPIES = (0, *NONE[1:]), (NO_WAIT, 0, NO_WAIT), (*NONE[:2], 0)
 
 
-def test_a_use_waits_for_its_load_and_for_no_newer_one():
-    first = [load(0), instruction([(8, 1)], sequence=False, waits=NONE, gap=50, beside=50)]
+def test_use_waits_for_its_load_not_newer_ones():
+    first = [load(0), instruction([(8, 1)], sequence=False, waits=NONE, gap=50, off_path=50)]
     memory = cycles(board(), [load(0)])
     assert cycles(board(), [*first, work(200, LONG)]) == cycles(machines.gpu(), [*first, work(200) | {"flags": 1}])
     assert cycles(board(), [*first, work(200, (1, *NONE[1:]))]) == memory + 200
     assert cycles(board(), [*first, work(200)]) < memory + 200
 
 
-def test_a_hit_does_not_answer_before_an_older_miss():
+def test_hit_does_not_answer_before_older_miss():
     begin = [load(0), work(1, LONG), load(8), load(0)]  # the last one hits
     assert cycles(board(), [*begin, work(200, LONG)]) == cycles(board(), [*begin, work(200, (1, *NONE[1:]))])
 
@@ -134,4 +134,4 @@ def test_schedulers_have_warps_and_ports_of_their_own():
     assert cycles(four, *[[some]] * 5) == cycles(four, *[[some]] * 8) == 200
     assert cycles(board(sm__issue_per_cycle=4), *[[some]] * 5) == 125  # where all warps share four ports
     slow = board(sm__schedulers=2, sm__issue_per_cycle=2, sm__memory_issue=True)
-    assert cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, beside=9, waits=NONE)]) == 10
+    assert cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, off_path=9, waits=NONE)]) == 10

@@ -26,8 +26,13 @@ def step(waits=SHORT, gap=0):
     return instruction(slots=1, sequence=False, waits=waits, gap=gap)
 
 
-def work(count, beside=None, waits=NONE):
-    return instruction(gap=count, beside=count if beside is None else beside, sequence=False, waits=waits)
+def work(count, off_path=None, waits=NONE):
+    return instruction(
+        gap=count,
+        off_path=count if off_path is None else off_path,
+        sequence=False,
+        waits=waits,
+    )
 
 
 def branch(first, second, before=(), after=()):
@@ -38,7 +43,7 @@ def branch(first, second, before=(), after=()):
 
 
 @pytest.mark.parametrize("steps", [1, 5, 40])
-def test_two_sides_of_dependent_loads_take_the_time_of_one(steps):
+def test_two_paths_of_dependent_loads_overlap(steps):
     """A step is a pass and the latency; the second side's first pass comes after the first one's."""
     side = [step() for _ in range(steps)]
     alone = cycles(machines.one_warp(*side))
@@ -53,9 +58,9 @@ def test_the_longer_side_decides():
         assert 0 <= cycles(branch(*([step()] * steps for steps in sides))) - 20 * LATENCY <= 1
 
 
-def test_chains_run_at_once_and_issue_slots_do_not():
+def test_chains_overlap_and_issue_slots_do_not():
     """A scheduler issues an instruction a cycle, of whichever side; four cycles lie between dependent ones."""
-    chain, many = [work(100, beside=0)], [work(400)]
+    chain, many = [work(100, off_path=0)], [work(400)]
     assert cycles(branch(chain, chain)) <= 100 * 4 + 100
     assert cycles(machines.in_turn(branch(chain, chain))) == 2 * 100 * 4
     assert cycles(branch(many, many)) == cycles(machines.in_turn(branch(many, many))) == 800
@@ -74,7 +79,7 @@ def test_lanes_meet_when_both_sides_have_ended():
     assert cycles(branch(side, side, before=after, after=after)) == 300 + 5 * LATENCY + 1 + 300
 
 
-def test_a_barrier_waits_for_a_warp_with_both_its_sides():
+def test_barrier_waits_for_warp_with_both_its_sides():
     barrier = instruction(barrier=True)
     parted = [step() for _ in range(20)]
     parted[0] = parted[0] | {"parts": (10, 20)}
@@ -83,7 +88,7 @@ def test_a_barrier_waits_for_a_warp_with_both_its_sides():
     assert cycles(together) == cycles(alone)
 
 
-def test_branches_one_after_the_other_and_blocks_one_after_the_other():
+def test_branches_and_blocks_run_in_order():
     side = [step() for _ in range(4)]
     parted = [*({**side[0], "parts": (4, 8)}, *side[1:]), *side]
     one = cycles(machines.one_warp(*parted))

@@ -21,7 +21,7 @@ LINES = 4096 // 128  # of a page
 
 
 def translated(**changes):
-    """The machine of tests/machines.py with TLBs of two pages of 4 KB, beside a shared one of four."""
+    """The machine of tests/support/machines.py with TLBs of two pages of 4 KB, and a shared one of four."""
     own = dict(enabled=True, page_bytes=4096, sm_entries=2, sm_ways=2, sm_misses=2, shared_entries=4, shared_ways=4,
                shared_page_bytes=4096, shared_latency_cycles=9, starts_warm=True, walkers=1, walk_levels=3)  # fmt: skip
     gpu = machines.gpu(l2__size_bytes=65536, l2__ways=16)
@@ -45,13 +45,13 @@ def cycles_of_pages(gpu, *pages: int) -> list[int]:
     return np.diff(sums[:, 0] - sums[:, 1], prepend=0).tolist()
 
 
-def test_a_miss_that_hits_in_the_shared_tlb_takes_its_latency_and_a_hit_nothing():
+def test_hit_in_shared_tlb_costs_only_its_latency():
     gpu = translated()
     assert cycles_of_pages(gpu, 0, 1, 1, 0) == [0, 0, 0, 0]  # two pages, looked up before, fit
     assert cycles_of_pages(gpu, 0, 1, 2, 2, 0) == [9, 9, 9, 0, 9]  # the oldest of three has gone
 
 
-def test_a_walk_takes_a_load_from_l2_a_level_and_those_behind_it_wait_for_the_walker():
+def test_walk_loads_each_level_from_l2_in_turn():
     """Neighbouring pages' entries lie in one sector of each table, which L2 holds after the first walk."""
     gpu = translated(shared_entries=1, shared_ways=1, starts_warm=False)
     load = gpu.l2.hit_latency_cycles - 1  # from L2 to the walker there is no link of the SM's
@@ -62,7 +62,7 @@ def test_a_walk_takes_a_load_from_l2_a_level_and_those_behind_it_wait_for_the_wa
     assert both - alone > load
 
 
-def test_pages_of_one_shared_entry_wait_for_one_walk():
+def test_pages_of_one_shared_entry_share_walk():
     gpu = translated(shared_page_bytes=16384, starts_warm=False)
     flow = [instruction([(page * LINES, 1)], sequence=False, bypass=True) for page in (0, 0, 1)]
     trial = replayed(machines.one_warp(*flow, addresses=range(3 * LINES)), gpu)
@@ -72,7 +72,7 @@ def test_pages_of_one_shared_entry_wait_for_one_walk():
 
 @drawn(40)
 @given(st.data())
-def test_everything_that_l2_gets_was_translated_and_walks_load_an_entry_a_level(data):
+def test_l2_gets_only_translated_requests_and_walk_loads(data):
     gpu = data.draw(machines.machines())
     assume(gpu.translation.enabled)
     tx = data.draw(machines.traces(gpu))
@@ -87,7 +87,7 @@ def test_everything_that_l2_gets_was_translated_and_walks_load_an_entry_a_level(
     assert loads[Event.write_hit :].sum() == 0
 
 
-def test_tables_lie_behind_the_trace_and_pages_far_apart_share_only_the_root():
+def test_tables_follow_trace_and_far_pages_share_root():
     gpu = translated(walk_levels=2)
     tx = machines.one_warp(instruction([(0, 1)]), instruction([(1, 1)]), addresses=[0, 600 * LINES])
     where = layout(tx, gpu)

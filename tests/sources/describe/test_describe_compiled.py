@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from describing import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,6 @@ from memsim.sources import batch_log as log
 from memsim.sources import rows
 from memsim.sources.describe import Recorder, batch, compiled, gaps, load_workload, waiting
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS
-from tests.describing import describe
 
 # Everywhere a loop is called from, by its name there.
 COMPILED = [

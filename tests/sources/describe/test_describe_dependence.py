@@ -1,9 +1,9 @@
 """Where sequences start: Baghsorkhi 2012, section 2, "Bulk Instruction Scheduling"."""
 
 import numpy as np
+from describing import describe, program
 
 from memsim.trace.schema import Flag
-from tests.describing import describe, program
 
 
 def integers(n=64):
@@ -14,7 +14,7 @@ def starts(kernel, block=32, warp=0, **arrays):
     return program(*describe(kernel, block=block, **arrays), warp=warp)
 
 
-def test_independent_loads_and_a_store_of_their_sum_are_one_sequence():
+def test_independent_loads_and_stored_sum_are_one_sequence():
     def kernel(t, a, b, c):
         i = t.global_id
         c[i] = a[i] + b[i]
@@ -23,7 +23,7 @@ def test_independent_loads_and_a_store_of_their_sum_are_one_sequence():
     assert found == [("a[i]", True), ("b[i]", False), ("c[i]", False)]
 
 
-def test_an_address_from_a_loaded_value_starts_a_sequence():
+def test_address_from_loaded_value_starts_sequence():
     def kernel(t, a, b, c):
         i = t.global_id
         j = a[i] * 2 // 2
@@ -44,7 +44,7 @@ def test_a_value_from_an_earlier_sequence_starts_none():
     assert starts(kernel, a=integers(), b=integers()) == [("a[i]", True), ("b[j]", True), ("b[j]", False)]
 
 
-def test_a_branch_on_a_loaded_value_starts_a_sequence():
+def test_branch_on_loaded_value_starts_sequence():
     def kernel(t, a, b):
         i = t.global_id
         with t.where(a[i] > 3):
@@ -65,7 +65,7 @@ def test_a_branch_on_an_index_starts_none():
     assert starts(kernel, a=integers(), b=integers()) == [("a[i]", True), ("b[i]", False)]
 
 
-def test_a_variable_set_under_a_loaded_condition_depends_on_it():
+def test_variable_set_under_loaded_condition_depends_on_it():
     def kernel(t, a, b):
         i = t.global_id
         j = t.var(i)
@@ -76,7 +76,7 @@ def test_a_variable_set_under_a_loaded_condition_depends_on_it():
     assert starts(kernel, a=integers(), b=integers()) == [("a[i]", True), ("b[j]", True)]
 
 
-def test_every_back_edge_starts_a_sequence_of_the_warps_that_take_it():
+def test_every_back_edge_starts_sequence_of_its_warps():
     def kernel(t, a, b):
         for j in t.range(t.warp_id + 1):
             b[t.global_id] = a[j]
@@ -88,7 +88,7 @@ def test_every_back_edge_starts_a_sequence_of_the_warps_that_take_it():
     assert starts(kernel, block=64, warp=1, **arrays) == [*turn, *turn, ("a[t.global_id]", False)]
 
 
-def test_loop_bounds_that_are_loaded_are_waited_for_once():
+def test_loaded_loop_bounds_are_waited_for_once():
     def kernel(t, a, b):
         for j in t.range(a[t.global_id] % 2, 2):
             b[t.global_id] = j
@@ -97,7 +97,7 @@ def test_loop_bounds_that_are_loaded_are_waited_for_once():
     assert found == [("a[t.global_id]", True), ("b[t.global_id]", True), ("b[t.global_id]", True)]
 
 
-def test_uniform_loops_have_back_edges_and_python_loops_are_unrolled():
+def test_uniform_loops_have_back_edges_python_loops_unroll():
     def kernel(t, a, b):
         for _ in t.range(2):
             a[t.global_id] = 1
@@ -152,7 +152,7 @@ def test_dependence_is_by_warp():
     assert starts(kernel, block=64, warp=1, **arrays) == [("b[j]", True)]  # its first access
 
 
-def test_a_store_waits_in_its_sequence_for_what_it_stores():
+def test_store_waits_in_sequence_for_its_value():
     def kernel(t, a, b, c):
         i = t.global_id
         loaded = a[i]
@@ -164,7 +164,7 @@ def test_a_store_waits_in_its_sequence_for_what_it_stores():
     assert waits == {"a[i]": False, "b[i]": False, "c[i]": True}
 
 
-def test_an_index_that_no_longer_comes_from_a_load_is_none_of_data():
+def test_overwritten_index_does_not_count_as_data():
     def kernel(t, a, out):
         i = t.lane_id
         v = t.var(a[i])

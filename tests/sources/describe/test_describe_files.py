@@ -64,7 +64,7 @@ def test_the_same_description_has_the_same_digest(kernel_file, tmp_path):
         ({"kind": "c"}, "kind is 'c'; give one of a, b"),
     ],
 )
-def test_wrong_parameters_are_named_with_what_would_be_right(kernel_file, parameters, message):
+def test_wrong_parameters_are_named_with_right_ones(kernel_file, parameters, message):
     with pytest.raises(InputError, match="kernel.py: ") as error:
         load_workload(kernel_file(GOOD)).parameters(parameters)
     assert message in str(error.value)
@@ -148,13 +148,13 @@ def test_python_while_loops_that_end_are_left_alone(kernel_file, tmp_path):
     assert int(chunk.base[0]) - trace.arrays[0].base == 7 * np.dtype(np.float32).itemsize
 
 
-def test_source_text_may_span_lines_and_hold_any_character(kernel_file, tmp_path):
+def test_source_text_may_span_lines_with_any_character(kernel_file, tmp_path):
     text = GOOD.replace("[t.global_id] = value", "[\n        t.global_id  # ∑\n        + 0\n    ] = value")
     trace = recorded(kernel_file(text.replace("def fill", "π = 3.14\n\ndef fill")), tmp_path)
     assert trace.ops[0].text == "out[ t.global_id # ∑ + 0 ]"
 
 
-def test_devices_functions_called_twice_are_one_op_a_source_position(kernel_file, tmp_path):
+def test_repeated_device_function_is_one_op_per_position(kernel_file, tmp_path):
     text = GOOD.replace("    out[", "    put(out, t.global_id)\n    put(out, t.global_id)\n    out[")
     trace = recorded(kernel_file(text + "\n\ndef put(a, i):\n    a[i] = 3\n"), tmp_path)
     assert [op.text for op in trace.ops] == ["a[i]", "out[t.global_id]"]

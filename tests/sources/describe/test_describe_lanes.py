@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from describing import describe, program
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from memsim.sources import Launch, workload
 from memsim.sources.describe import Constant, Texture
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, OpKind, Space
-from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 
@@ -35,7 +35,7 @@ def test_integer_division_and_wrapping_are_those_of_c(first, second):
         assert total == ctypes.c_int32(x * y + 1).value
 
 
-def test_integers_are_divided_by_no_lane_where_none_is_active():
+def test_integers_are_divided_only_by_active_lanes():
     def kernel(t, a):
         with t.where(t.global_id < 0):
             a[t.global_id % 4] = t.global_id // 4
@@ -109,7 +109,7 @@ def test_assignments_reach_active_lanes_only():
 
 
 @given(st.lists(st.integers(0, 12), min_size=256, max_size=256), st.integers(1, 3))
-def test_divergent_loops_run_as_often_as_each_lane_asks(trips, step):
+def test_divergent_loops_run_as_each_lane_asks(trips, step):
     def kernel(t, trips, out, step):
         i = t.global_id
         n = t.var(0)
@@ -139,7 +139,7 @@ def test_descending_ranges():
     assert out.tolist() == expected.tolist()
 
 
-def test_atomics_act_lane_after_lane_and_return_old_values():
+def test_atomics_act_per_lane_and_return_old_values():
     def kernel(t, add, low, high, last, lock, old):
         i = t.global_id
         old[i] = add.atomic_add(0, i)
@@ -173,7 +173,7 @@ def test_vector_accesses_are_one_instruction_of_their_width():
     assert chunk.stride.tolist() == [16, 8]
 
 
-def test_shared_memory_belongs_to_the_block_and_is_laid_out_in_order():
+def test_shared_memory_belongs_to_block_in_order():
     def kernel(t, out):
         little = t.shared(3, np.int8)
         wide = t.shared((2, 64), np.float32)
@@ -205,7 +205,7 @@ def test_positions_are_cudas():
         assert found == block * 16 + (z * 2 + y % 2) * 4 + x % 4
 
 
-def test_gaps_count_operations_once_for_each_warp_that_executes_them():
+def test_gaps_count_operations_once_per_executing_warp():
     def kernel(t, a):
         i = t.global_id
         j = i + 1 - 1  # two
@@ -218,7 +218,7 @@ def test_gaps_count_operations_once_for_each_warp_that_executes_them():
     assert chunk.gap.tolist() == [13, 1, 3, 1]
 
 
-def test_what_needs_no_load_joins_the_sequence_of_the_warps_that_execute_it():
+def test_work_without_loads_joins_sequence_of_its_warps():
     def kernel(t, a):
         for _ in t.range(2):
             a[t.global_id]
@@ -232,7 +232,7 @@ def test_what_needs_no_load_joins_the_sequence_of_the_warps_that_execute_it():
     assert program(recorder, chunk) == [("a[t.global_id]", True)] * 2
 
 
-def test_a_warp_computes_while_its_loads_are_under_way(tmp_path):
+def test_warp_computes_while_its_loads_are_under_way(tmp_path):
     def cycles(instructions, while_loading):
         def kernel(t, a):
             for step in t.range(8):
@@ -384,7 +384,7 @@ MISUSE = [
 
 
 @pytest.mark.parametrize(("kernel", "message"), MISUSE, ids=[kernel.__name__ for kernel, _ in MISUSE])
-def test_misuse_is_one_line_that_names_the_line_of_the_kernel(kernel, message):
+def test_misuse_is_one_line_naming_kernel_line(kernel, message):
     with pytest.raises(InputError) as error:
         describe(kernel, a=np.zeros(32, np.float32))
     text, first = str(error.value), kernel.__code__.co_firstlineno
@@ -393,7 +393,7 @@ def test_misuse_is_one_line_that_names_the_line_of_the_kernel(kernel, message):
     assert text.startswith("kernel.py: line ") and first < line <= first + 4
 
 
-def test_shuffles_move_values_between_lanes_and_the_last_lanes_keep_their_own():
+def test_shuffles_move_values_and_last_lanes_keep_theirs():
     def kernel(t, a, down, across, rotated):
         i = t.global_id
         value = a[i]
@@ -407,7 +407,7 @@ def test_shuffles_move_values_between_lanes_and_the_last_lanes_keep_their_own():
     assert rotated.tolist() == [*a[1:], a[0]]
 
 
-def test_a_shuffle_from_a_lane_that_is_not_active_is_refused():
+def test_shuffle_from_inactive_lane_is_refused():
     def kernel(t, a):
         value = a[t.global_id]
         with t.where(t.lane_id < 8):
@@ -417,7 +417,7 @@ def test_a_shuffle_from_a_lane_that_is_not_active_is_refused():
         describe(kernel, a=np.zeros(32))
 
 
-def test_an_asynchronous_copy_is_one_load_and_wide_ones_pass_by_l1():
+def test_asynchronous_copy_is_load_and_wide_bypasses_l1():
     def kernel(t, a, b, out):
         narrow, wide = t.shared(32, np.float32, "narrow"), t.shared(128, np.float32, "wide")
         narrow.copy_async(t.lane_id, a, t.lane_id)
@@ -433,7 +433,7 @@ def test_an_asynchronous_copy_is_one_load_and_wide_ones_pass_by_l1():
     assert not [op for op in recorder.ops if op.space is Space.shared and op.kind is OpKind.store]
 
 
-def test_copies_go_from_global_to_shared_memory_four_to_sixteen_bytes_at_a_time():
+def test_copies_to_shared_memory_take_few_bytes():
     def same(t, a):
         a.copy_async(t.lane_id, a, t.lane_id)
 
@@ -442,7 +442,7 @@ def test_copies_go_from_global_to_shared_memory_four_to_sixteen_bytes_at_a_time(
 
     with pytest.raises(InputError, match="from global to shared"):
         describe(same, a=np.zeros(32, np.float32))
-    with pytest.raises(InputError, match="2 bytes a lane; give 4, 8 or 16"):
+    with pytest.raises(InputError, match="2 bytes per lane; give 4, 8 or 16"):
         describe(narrow, a=np.zeros(32, np.int16))
 
 
@@ -454,7 +454,7 @@ def test_textures_are_read_only():
         describe(kernel, a=Texture(np.zeros(32)))
 
 
-def test_chains_side_by_side_leave_a_gap_of_which_one_chain_is_waited_for():
+def test_parallel_chains_make_gap_with_one_critical_path():
     def kernel(t, a):
         i = t.lane_id
         a[i] = 0.0
@@ -475,7 +475,7 @@ def test_chains_side_by_side_leave_a_gap_of_which_one_chain_is_waited_for():
     _, chunk = describe(kernel, a=np.zeros(32, np.float32))
     assert chunk.gap.tolist() == [0, 12, 12, 12, 10, 5]
     # 10 = comparison and 9: two whole rounds of four, two over; with 3 more another round, and one over
-    assert (chunk.gap - chunk.beside).tolist() == [0, 12, 5, 3, 2, 3]
+    assert (chunk.gap - chunk.off_path).tolist() == [0, 12, 5, 3, 2, 3]
 
 
 def test_a_chain_is_part_of_its_instructions():

@@ -14,12 +14,12 @@ GPU = load_gpu("tesla-c2050")
 MANY = LaunchShape((100_000, 1, 1), (256, 1, 1), registers=20)
 
 
-def test_four_times_the_resident_threads_of_a_c2050_are_the_rows_of_the_papers_spmv():
+def test_four_times_resident_threads_match_papers_spmv_rows():
     blocks = snapshot.default_blocks(MANY, GPU, 4, 0)
     assert len(blocks) * 256 == 4 * GPU.sm.count * GPU.sm.max_threads == 86016
 
 
-def test_without_a_default_the_snapshot_turns_over_the_l2():
+def test_without_default_snapshot_turns_over_l2():
     wave = snapshot.wave_blocks(MANY, GPU)
     for bytes_per_block in (1, 1000, 10**5, 10**9):
         blocks = snapshot.default_blocks(MANY, GPU, None, bytes_per_block)

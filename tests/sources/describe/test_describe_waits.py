@@ -1,12 +1,12 @@
-"""What described kernels wait for, and what they compute by class: by hand, beside sets of loads, and beside PTX."""
+"""What described kernels wait for and compute, by hand, and compared with sets of loads and with PTX."""
 
 import numpy as np
 from budget import drawn
+from describing import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, LoadClass, OpKind
-from tests.describing import describe
 from tests.sources.ptx.test_ptx_rows import ADDRESS, rows_of
 
 PLACES = 64
@@ -37,7 +37,7 @@ def longs(kernel, **arrays):
     return [row[:2] for row in waits(*describe(kernel, **arrays))]
 
 
-def test_an_address_waits_for_the_load_that_brings_it_and_for_no_later_one():
+def test_address_waits_for_its_load_only():
     def kernel(t, a, b, c):
         i = t.global_id
         j = a[i]
@@ -47,7 +47,7 @@ def test_an_address_waits_for_the_load_that_brings_it_and_for_no_later_one():
     assert longs(kernel, a=integers(), b=integers(), c=integers()) == [("a[i]", None), ("b[i]", None), ("c[j]", 1)]
 
 
-def test_arithmetic_waits_at_the_back_edge_and_what_nothing_used_stays_under_way():
+def test_unused_arithmetic_does_not_wait_at_back_edge():
     def kernel(t, a, b):
         i = t.global_id
         ahead = t.var(a[i])
@@ -104,7 +104,7 @@ def test_classes_wait_apart_and_barriers_for_copies():
     assert [op.async_copy for op in recorder.ops] == [True, False, False, False, False]
 
 
-def test_what_may_be_a_reduction_is_not_counted_on():
+def test_what_may_be_reduction_is_not_counted_on():
     def kernel(t, a, b, c):
         i = t.global_id
         x = a[i]
@@ -238,7 +238,7 @@ def surely_answered(chunk, ops):
     return found
 
 
-def test_waits_are_those_of_the_same_kernel_in_ptx(tmp_path):
+def test_waits_are_those_of_same_kernel_in_ptx(tmp_path):
     """A gather, then a loop, kept rolled, that adds what it loaded one turn ago while the next element is under way."""
 
     def kernel(t, x):
@@ -283,7 +283,7 @@ def test_gaps_are_counted_by_class():
     assert {each: n for each, n in counted.items() if n} == given
 
 
-def test_a_mix_keeps_the_length_of_the_chain_and_is_not_known_of_charged_instructions():
+def test_mix_has_chain_length_unless_instructions_were_charged():
     def kernel(t, a):
         i = t.lane_id
         with t.independent(4):
@@ -295,11 +295,11 @@ def test_a_mix_keeps_the_length_of_the_chain_and_is_not_known_of_charged_instruc
     recorder, chunk = describe(kernel, a=np.ones(PLACES, np.float32))
     mixes = recorder.issue.mixes[chunk.mix]
     chains = sum(mixes[f"chain_{each}"] for each in INSTRUCTION_CLASSES)
-    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.beside)[:2].tolist()
+    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.off_path)[:2].tolist()
     assert mixes["count_integer"].tolist() == [8, 0, 0] and chunk.gap.tolist() == [8, 1, 5] and chunk.mix[2] == 0
 
 
-def test_a_product_is_one_with_the_first_sum_that_takes_it_in():
+def test_product_fuses_with_first_sum_that_uses_it():
     def kernel(t, a, out):
         x = a[t.lane_id]
         y = x * x

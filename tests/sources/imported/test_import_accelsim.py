@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 import zstandard
+from accelsim_text import LOCAL_BASE, SHARED_BASE, block, header, imported, lanes, whole
 
 from memsim.sources.imported.accelsim import convert, import_accelsim
 from memsim.sources.imported.accelsim.export import export_accelsim
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, OpKind, Space
-from tests.accelsim_text import LOCAL_BASE, SHARED_BASE, block, header, imported, lanes, whole
 
 A = 0x7F00_0000_0000
 SEQUENCE, BARRIER, DATA = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
@@ -51,7 +51,7 @@ def test_addresses(tmp_path, line, expected):
         assert found == [("0x0010 LDG.E", {lane: A + offset for lane, offset in expected.items()})]
 
 
-def test_old_tracers_repeat_block_and_warp_on_every_line(tmp_path):
+def test_old_tracers_repeat_block_and_warp_per_line(tmp_path):
     line = "0 0 0 0 0010 00000003 1 R4 LDG.E 1 R2 4 1 0x7f0000000000 4"
     assert access(tmp_path, line, accelsim_tracer_version=2) == {0: A, 1: A + 4}
     assert access(tmp_path, line, accelsim_tracer_version=None) == {0: A, 1: A + 4}
@@ -103,7 +103,7 @@ def test_opcodes(tmp_path, opcode):
         ("0 {} 3 R255 R2 R3", OpKind.reduction),
     ],
 )
-def test_an_atomic_whose_old_value_goes_nowhere_is_a_reduction(tmp_path, registers, kind):
+def test_atomic_whose_old_value_goes_nowhere_is_reduction(tmp_path, registers, kind):
     line = f"0010 00000001 {registers.format('ATOMG.E.ADD.STRONG.GPU')} 4 2 0x7f0000000000"
     assert imported(tmp_path, header() + block([line])).ops[0].kind is kind
 
@@ -193,7 +193,7 @@ def test_gaps_count_what_is_issued(tmp_path):
     assert (chunk.gap.tolist(), chunk.op.tolist(), chunk.flags.tolist()) == ([4, 1], [0, NO_OP], [SEQUENCE, 0])
 
 
-def test_blocks_and_warps_in_any_order_and_missing_ones(tmp_path):
+def test_blocks_and_warps_may_be_unordered_or_missing(tmp_path):
     def line(address):
         return f"0010 00000003 1 R4 LDG.E 1 R2 4 2 {address:#x} 12" if address % 8 else line_strided(address)
 
@@ -206,7 +206,7 @@ def test_blocks_and_warps_in_any_order_and_missing_ones(tmp_path):
     assert [found[0] - A for _, found in lanes(trace)] == [20, 8, 12, 40]
 
 
-def test_a_block_larger_than_the_buffers_goes_out_in_parts(tmp_path, monkeypatch):
+def test_block_larger_than_buffers_goes_out_in_parts(tmp_path, monkeypatch):
     """The same trace, whatever is held in memory; only there warps must be in order."""
     explicit = "0020 0000000f 1 R4 LDG.E 1 R2 4 2 0x7f0000000000 4 8 12"
     many = [explicit, f"0010 ffffffff {LOAD}"] * 40

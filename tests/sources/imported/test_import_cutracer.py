@@ -4,6 +4,7 @@ import json
 
 import pytest
 import zstandard
+from accelsim_text import lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from memsim.cli import app
 from memsim.sources.imported.cutracer import import_cutracer
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_WAIT, Instructions, OpKind, Space
-from tests.accelsim_text import lanes, whole
 
 A = 0x7F00_0000_0000
 SASS = {
@@ -61,7 +61,7 @@ def program(warp=0, cta=0):
     ]  # fmt: skip
 
 
-def test_with_every_instruction_waits_and_gaps_are_the_codes(tmp_path):
+def test_with_every_instruction_waits_and_gaps_are_codes(tmp_path):
     (trace,) = import_cutracer(write(tmp_path, [*program(), *program(warp=3, cta=1)]), tmp_path)
     assert (trace.kernel, trace.launch.grid, trace.launch.registers) == ("_Z3addPi", (2, 1, 1), 20)
     assert trace.launch.shared_bytes == 192 and trace.path.name == "kernel_7fa21c3_iter0_add.h5"

@@ -9,17 +9,17 @@ import time
 
 import pytest
 import zstandard
+from accelsim_text import block, header, imported
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from nvbit_text import LOG
 from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.sources.imported import text
 from memsim.sources.imported.nvbit import import_nvbit
 from memsim.support.errors import InputError
-from tests.accelsim_text import block, header, imported
-from tests.nvbit_text import LOG
 
 GOOD = [
     "0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0",
@@ -80,7 +80,7 @@ WRONG = {
     "register 256": (one("0000 1 1 R256 MOV 0 0"), ": registers must be"),
     "opcode": (one("0000 1 0 0x12 0 0"), ": opcode must begin with a capital letter"),
     "unknown access": (one("0000 1 0 WARPSPEED.X 1 R2 4 2 0x100"), ": opcode comes with addresses"),
-    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes a lane"),
+    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes per lane"),
     "mem_width": (one("0000 1 1 R4 LDG.E 1 R2 -4 2 0x100"), ": mem_width must be"),
     "mode 3": (one("0000 1 1 R4 LDG.E 1 R2 4 3 0x100"), ": address mode must be"),
     "no addresses": (one("0000 3 1 R4 LDG.E 1 R2 4 0"), ": addresses must"),
@@ -117,7 +117,7 @@ def test_the_command_says_it_in_one_line(tmp_path):
     assert done.exit_code == 2 and done.output.startswith(line) and done.output.count("\n") == 1
 
 
-def test_a_trace_cut_anywhere_is_refused_or_ends_with_a_block(tmp_path):
+def test_trace_cut_anywhere_is_refused_or_ends_early(tmp_path):
     content = TRACE.encode()
     ends = [content.index(b"#END_TB") + 7, content.rindex(b"#END_TB") + 7]
     for size in range(0, len(content), 7):
@@ -220,7 +220,7 @@ def test_bombs_unpack_in_little_memory(tmp_path, pack, content):
     assert int(used.split()[0]) < 150
 
 
-def test_a_file_may_not_ask_for_a_huge_dictionary(tmp_path):
+def test_file_may_not_ask_for_huge_dictionary(tmp_path):
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 29}]
     compressor = lzma.LZMACompressor(filters=filters)
     path = tmp_path / "big.xz"
@@ -229,7 +229,7 @@ def test_a_file_may_not_ask_for_a_huge_dictionary(tmp_path):
         list(text.line_blocks(path))
 
 
-def test_whoever_stops_reading_does_not_wait_for_what_is_read_ahead(tmp_path):
+def test_reader_that_stops_does_not_wait_for_readahead(tmp_path):
     """The garbage collector may be the one who stops, and must not wait for a thread."""
     (path := tmp_path / "a.txt").write_bytes(b"one\ntwo\n" * 8)
     more, asked = threading.Event(), threading.Event()

@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from accelsim_text import lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from memsim.cli import app
 from memsim.sources.imported.neutrino import Probe, import_neutrino
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_WAIT, Instructions, OpKind
-from tests.accelsim_text import lanes, whole
 
 A = 0x7F00_0000_0000
 LOAD, STORE = Probe("load", 4), Probe("store", 8)

@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+from accelsim_text import lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from nvbit_text import LOG, A, launch, line
 from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.sources.imported.nvbit import import_nvbit, importing
 from memsim.support.errors import InputError
 from memsim.trace.schema import Flag, OpKind, Space
-from tests.accelsim_text import lanes, whole
-from tests.nvbit_text import LOG, A, launch, line
 
 
 def imported(folder, text, **options):
@@ -28,7 +28,7 @@ def test_a_log(tmp_path):
     assert (first.launch.grid, first.launch.block) == ((2, 2, 1), (40, 1, 1))
     assert (first.launch.registers, first.launch.shared_bytes) == (18, 512)
     assert first.block_ids.tolist() == [0, 1, 3] and second.block_ids.tolist() == [0]
-    assert first.first_instruction.tolist() == [0, 1, 1, 2, 2, 2, 3]  # two warps a block
+    assert first.first_instruction.tolist() == [0, 1, 1, 2, 2, 2, 3]  # two warps per block
     assert [(op.text, op.kind, op.width) for op in first.ops] == [
         ("LDG.E.64", OpKind.load, 8),
         ("STG.E", OpKind.store, 4),

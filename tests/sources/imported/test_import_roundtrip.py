@@ -5,6 +5,7 @@ import pytest
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from trace_programs import chunk
 
 import memsim
 from memsim.gpu.presets import load_gpu
@@ -15,7 +16,6 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, LaunchShape, OpKind, Space, StaticOp
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import chunk
 
 
 def round_trip(trace, folder, **options):
@@ -88,7 +88,7 @@ ARRAYS = [
 
 @st.composite
 def rows(draw):
-    """Instructions of a warp: (op, flags, gap, mask, base, stride, beside, addresses); every warp ends in an access."""
+    """Instructions of a warp: (op, flags, gap, mask, base, stride, off_path, addresses); the last is an access."""
     found = []
     fresh, loads = True, False  # whether a sequence must start here, and whether the sequence has a load so far
     for _ in range(draw(st.integers(1, 12))):

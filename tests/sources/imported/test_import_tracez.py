@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zstandard
+from accelsim_text import block, header, imported, lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,6 @@ from tracez_bytes import tracez, u4
 from memsim.sources.imported.accelsim import import_accelsim
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, NO_WAIT, OpKind, Space
-from tests.accelsim_text import block, header, imported, lanes, whole
 
 HEAD = header(accelsim_tracer_version=6)
 LINES = [
@@ -52,7 +52,7 @@ def test_text_of_the_new_tracer_names_clusters(tmp_path):
     assert len(lanes(imported(tmp_path, text))) == 3
 
 
-def test_what_ends_a_group_of_products_is_no_width(tmp_path):
+def test_what_ends_group_of_products_is_no_width(tmp_path):
     """HGMMA has a number more from version 6 on; Accel-Sim's marks of replayed regions are no instructions."""
     product = "0010 ffffffff 1 R24 HGMMA.64x128x16.F32 2 R24 UR4 {}0"
     lines = [product.format("1 "), "0018 ffffffff 0 REPLAY_START 0 0", LINES[1]]
@@ -78,7 +78,7 @@ def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path):
     assert [found[k] - 0x7F0000000000 for k in range(16)] == (starts[:, None] + 16 * np.arange(4)).ravel().tolist()
 
 
-def test_a_large_box_is_several_rows_of_one_copy(tmp_path):
+def test_large_box_is_several_rows_of_one_copy(tmp_path):
     listed = " ".join(f"{0x7F0000000000 + 512 * k:#x}" for k in range(40))
     trace = imported(tmp_path, HEAD + block([f"0010 1 0 UTMALDG.2D 2 UR8 UR4 32 0x8000 1 0xf 1280 0 3 40 {listed} 0"]))
     chunk = whole(trace)
@@ -99,7 +99,7 @@ def test_kinds_of_bulk_copies(tmp_path, opcode, kind):
     assert (op.kind, op.async_copy) == (kind, kind is OpKind.load)
 
 
-def test_whoever_tries_a_barrier_waits_for_the_copies_that_tell_it(tmp_path):
+def test_trying_barrier_waits_for_its_copies(tmp_path):
     lines = [TILE.format(barrier="0x8000"), TILE.format(barrier="0x8008"), MOVE, TRY.format(barrier="0x8000"), LINES[1]]
     chunk = whole(imported(tmp_path, HEAD + block(lines)))
     assert chunk.op.tolist() == [0, 0, NO_OP, 1]

@@ -37,13 +37,13 @@ def _capture(folder, launch, **how):
         ),
     ],
 )
-def test_a_launch_file_that_makes_no_sense_is_one_line(tmp_path, launch, message):
+def test_senseless_launch_file_is_one_line(tmp_path, launch, message):
     with pytest.raises(InputError, match=message):
         _capture(tmp_path, launch)
     assert not (tmp_path / "t.h5").exists()
 
 
-def test_a_ptx_file_is_launched_as_its_python_file_says(tmp_path):
+def test_ptx_file_is_launched_as_python_file_says(tmp_path):
     launch = "import numpy as np\ngrid, block, kernel = 2, (32, 1), 'one'\narguments = {'x': np.zeros(4, np.int32)}"
     captured = _capture(tmp_path, launch, registers=8)
     trace = captured.trace

@@ -1,4 +1,4 @@
-"""Machine code's counts laid onto PTX: by hand, beside the disassembly of the committed kernels, and in a trace."""
+"""Machine code's counts laid onto PTX: by hand, as the disassembly of committed kernels, and in a trace."""
 
 from collections import Counter
 
@@ -74,7 +74,7 @@ def of(ptx):
     return basic_blocks(flattened(module, kernel).body)
 
 
-def test_instructions_of_a_line_are_laid_onto_it_in_order():
+def test_instructions_of_line_are_matched_in_order():
     blocks = of(LOOP)
     found = charges(CODE, blocks)
     by_name = {one.name + str(k): found[id(one)] for k, one in enumerate(one for b in blocks for one in b.instructions)}

@@ -39,10 +39,10 @@ MMA = f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {SUM}, {{%r1, %r2, %r3
         ("setp.eq.s32 %p1, %r1, 0; @%p1 bra A; add.f32 %f3, %f1, %f1; A: bar.sync 0;",
          {"guard": 1, "branch": 1, "fp32": 1}),
         (f"xor.b32 %r1, %r7, 4; {MMA} st.shared.f32 [0], %f0;", {"integer": 1}),  # no result of integer's, the store's
-        (f"{MMA} {MMA} xor.b32 %r9, %r7, 4; st.shared.f32 [0], %f0;", {}),  # longer than the one beside it
+        (f"{MMA} {MMA} xor.b32 %r9, %r7, 4; st.shared.f32 [0], %f0;", {}),  # longer than the other one
     ],
 )  # fmt: skip
-def test_the_link_to_an_access_or_under_a_predicate_is_of_its_own(body, chain, tmp_path):
+def test_link_to_access_or_under_predicate_is_separate(body, chain, tmp_path):
     trace, chunk = rows_of(f"{ADDRESS} ld.shared.f32 %f9, [0]; bar.sync 0; {body}", tmp_path)
     assert chain_before(trace, chunk, 2) == chain
 
@@ -66,7 +66,7 @@ def test_the_last_of_several_classes_is_not_known(becomes, chain):
 
 
 @pytest.mark.parametrize(("own", "cycles"), [({}, 4 + 4 + 13), (dict(guard=12, operand=8, branch=5), 12 + 8 + 5)])
-def test_links_without_cycles_of_their_own_take_their_class_s(own, cycles):
+def test_links_without_own_cycles_take_those_of_class(own, cycles):
     pipes = dict(integer=4, control=13) | own
     stated = {f"sm.pipes.{name}_cycles": value for name, value in pipes.items()}
     mixes = np.zeros(1, MIX)
@@ -88,7 +88,7 @@ LOADS = "ld.shared.f32 %f1, [%r1]; ld.shared.f32 %f2, [%r1+4]; add.f32 %f3, %f1,
 DECISION = "add.s32 %r5, %r5, 4; setp.lt.s32 %p1, %r5, 64;"
 
 
-def test_a_branch_is_decided_while_loads_are_under_way():
+def test_branch_is_decided_while_loads_are_under_way():
     """As ptxas has it in Rodinia's lud and SGEMM's inner loops: counters and comparison stand before the first use."""
     found = order(f"A: {LOADS} {DECISION} @%p1 bra A;")
     assert found.index("setp.lt.s32") < found.index("add.f32")
@@ -101,6 +101,6 @@ def test_a_branch_is_decided_while_loads_are_under_way():
         f"{LOADS} setp.lt.f32 %p1, %f3, %f1; @%p1 bra A;",  # loads decide
     ],
 )
-def test_a_branch_is_not_decided_before_a_barrier_or_without_its_loads(body):
+def test_branch_is_decided_after_barrier_and_its_loads(body):
     found = order(f"A: {body}")
     assert found.index("add.f32") < next(k for k, name in enumerate(found) if name.startswith("setp"))

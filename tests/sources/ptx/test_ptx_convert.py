@@ -86,14 +86,14 @@ def rows(tmp_path, limit: int, machine_code: tuple[SassInstruction, ...], ptx: s
 
 
 @pytest.mark.parametrize(("branch", "predicate", "is_one"), [(False, "@!P0", 1), (True, "@!P0", 0), (False, "", 0)])
-def test_a_branch_is_a_predicate_where_accesses_have_one_and_no_branch_skips_them(branch, predicate, is_one):
+def test_branch_becomes_predicate_unless_it_skips_accesses(branch, predicate, is_one):
     blocks = basic_blocks(body())
     found = predicated_branches(code(branch, predicate), blocks)
     assert len(found) == is_one
     assert all(id(block.instructions[-1]) in found for block in blocks[:is_one])
 
 
-def test_what_a_branch_skipped_has_its_predicate_turned_round():
+def test_what_branch_skipped_has_its_predicate_turned_round():
     before = body()
     after = converted(before, {id(one) for one in before if not isinstance(one, Label) and one.name == "bra"})
     assert [one.name for one in after][-5:] == ["ld", "add", "st", "bar", "ret"]  # no label: one block
@@ -101,7 +101,7 @@ def test_what_a_branch_skipped_has_its_predicate_turned_round():
     assert len(basic_blocks(after)[0].instructions) == len(before) - 2
 
 
-def test_a_branch_stays_whose_block_changes_its_predicate_or_waits():
+def test_branch_stays_if_block_changes_predicate_or_waits():
     together = ("bar.sync 1;", "fence.acq_rel.gpu;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];")
     for line in ("setp.eq.u32 %p1, %r3, 0;", "@%p1 add.s32 %r4, %r4, 1;", *together):
         before = body(PTX.replace("st.global", f"{line}\nst.global"))
@@ -109,7 +109,7 @@ def test_a_branch_stays_whose_block_changes_its_predicate_or_waits():
         assert converted(before, branches) == list(before)
 
 
-def test_warps_without_lanes_issue_the_accesses_all_the_same(tmp_path):
+def test_warps_without_lanes_issue_accesses_all_same(tmp_path):
     """Of four warps, one has all lanes, one some, and two none: those have rows for two accesses of no lane."""
     chunk, numbers = rows(tmp_path, 40, code(False, "@!P0"))
     masked = chunk.flags & Flag.masked != 0
@@ -119,7 +119,7 @@ def test_warps_without_lanes_issue_the_accesses_all_the_same(tmp_path):
     assert np.add.reduceat(chunk.op != NO_OP, chunk.first_instruction[:-1]).tolist() == [2, 2, 0, 0]
 
 
-def test_a_warp_without_lanes_issues_a_reduction_all_the_same(tmp_path):
+def test_warp_without_lanes_issues_reduction_all_same(tmp_path):
     """The usual short branch around an atomic."""
     ptx = PTX.replace("st.global.u32 [%d3], %r4;", "red.global.add.u32 [%d3], %r4;")
     chunk, numbers = rows(tmp_path, 40, code(False, "@!P0", "RED.E.ADD"), ptx)
@@ -139,7 +139,7 @@ def test_a_warp_without_lanes_issues_a_reduction_all_the_same(tmp_path):
         ("ld.const.u32 %r4, [table];", False),  # another unit's
     ],
 )
-def test_an_access_under_a_predicate_of_ptx_is_the_load_store_units(tmp_path, access, logged):
+def test_predicated_ptx_access_occupies_load_store_unit(tmp_path, access, logged):
     """Two warps have all their lanes and two have none."""
     ptx = PTX.replace("@%p1 bra $behind;", f"mov.u32 %r3, tile;\n@!%p1 {access}\nbra $behind;")
     ptx = ptx.replace(".visible", ".const .b32 table[4] = {1, 2, 3, 4};\n.visible").replace(

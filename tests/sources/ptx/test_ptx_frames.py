@@ -13,7 +13,7 @@ from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.module import SourcePosition
 from memsim.sources.ptx.ops import Frames
-from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.origin import origin_of
 from memsim.trace.schema import OpKind, StaticOp
 
 HISTOGRAM = """__device__ int twice(const int* v) { return 2 * v[0]; }
@@ -24,7 +24,7 @@ __global__ void histogram(const int* v, int* bins) {
 
 
 def frames(folder: Path) -> Frames:
-    launch = PtxLaunch(".entry k() { ret; }", "k", (1, 1, 1), (32, 1, 1), origin=beside(folder / "k.cu"))
+    launch = PtxLaunch(".entry k() { ret; }", "k", (1, 1, 1), (32, 1, 1), origin=origin_of(folder / "k.cu"))
     return Frames(launch)
 
 
@@ -66,13 +66,13 @@ def test_tritons_sum_is_reported_at_the_users_line(tmp_path):
 
 
 @needs_nvcc
-def test_an_atomic_of_nvidias_header_is_reported_at_the_users_line(tmp_path):
+def test_atomic_in_nvidias_header_names_users_line(tmp_path):
     source, made, memory = tmp_path / "k.cu", tmp_path / "k.ptx", DeviceMemory()
     source.write_text(HISTOGRAM)
     subprocess.run(["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", str(source), "-o", str(made)], check=True)
     arrays = [memory.add(np.arange(32, dtype=np.int32), "v"), memory.add(np.zeros(64, np.int32), "bins")]
     launch = PtxLaunch(
-        made.read_text(), "histogram", (1, 1, 1), (32, 1, 1), arrays, origin=beside(source), source="k.ptx"
+        made.read_text(), "histogram", (1, 1, 1), (32, 1, 1), arrays, origin=origin_of(source), source="k.ptx"
     )
     found = {op.kind: op for op in traced(launch, memory, tmp_path)}
     assert found[OpKind.load].line == 1 and Path(found[OpKind.load].file) == source

@@ -392,7 +392,7 @@ def test_matrix_products(types, k, kind, bits):
     assert set(found.tolist()) == {int(wanted)}
 
 
-def test_a_kernel_asks_for_the_loops_of_its_own_micro_ops_alone(monkeypatch):
+def test_kernel_compiles_only_loops_of_its_micro_ops(monkeypatch):
     names = {loop: op.name for op, loop in rare.LOOPS.items()}
     asked, address_of = set(), rare.address_of
     monkeypatch.setattr(rare, "address_of", lambda loop, m: asked.add(names[loop]) or address_of(loop, m))

@@ -100,14 +100,14 @@ def test_what_stands_between_keeps_loads_apart():
 FAR = "ld.global.f32 %f20, [%rd4+4]; fma.rn.f32 %f0, %f20, %f20, %f0;"
 
 
-def test_a_load_of_far_memory_between_keeps_none_apart():
+def test_load_of_far_memory_between_keeps_none_apart():
     address, offsets = ROWS.format(4), [0, 4, 8, 12]
     assert opcodes(text_of(address, offsets, FAR)) == [WIDE]
     late = "ld.global.u32 %r9, [%rd4+4]; add.s32 %r9, %r9, %r2;"  # another base from there on
     assert opcodes(text_of(address, offsets, late)) == [ONE] * 4
 
 
-def test_a_load_that_writes_what_far_memory_brought_begins_anew():
+def test_load_overwriting_far_value_starts_anew():
     address = ROWS.format(6)
     far = "ld.global.f32 %f2, [%rd4+4];"  # as does the second of the loads
     assert opcodes(text_of(address, [48, 0, 4, 8, 12], far)) == [ONE, WIDE]

@@ -80,7 +80,7 @@ def test_tensor_copies_are_copies(tmp_path):
 
 
 def test_pieces_of_a_matmul(tmp_path):
-    """Every element of a and b is copied once by each tile that needs it, 16 bytes a lane, past L1."""
+    """Every element of a and b is copied once by each tile that needs it, 16 bytes per lane, past L1."""
     launch, memory = CASES["persistent"]().launch(80)
     trace = trace_launch(launch, memory, tmp_path / "t.h5", GPU, "all")
     copies = [i for i, op in enumerate(trace.ops) if op.async_copy]

@@ -22,7 +22,7 @@ LONG_WORK = "mov.u32 %r9, 0; K: add.u32 %r9, %r9, 1; setp.lt.u32 %p4, %r9, 2000;
 def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1), shared: str = ""):
     """Of blocks in which warp 0 goes to PRODUCER; %rd1 is a global array, %p1 the first lane of a warp.
 
-    %rd15 is a tensor map of that array: 64 columns, boxes of 32 columns in 4 rows. `shared` is declared beside.
+    %rd15 is a tensor map of that array: 64 columns, boxes of 32 columns in 4 rows. `shared` is declared, too.
     """
     text = f""".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(
     .param .u64 x, .param .align 64 .b8 map[128])\n{{\n{REGISTERS} {shared}
@@ -106,7 +106,7 @@ def test_phases_of_a_ring(tmp_path):
     assert releases[0] == empty and releases[1] not in (*full, empty)
 
 
-def test_a_phase_that_nothing_came_before_is_not_waited_for(tmp_path):
+def test_phase_without_predecessor_is_not_waited_for(tmp_path):
     """A producer's first wait for an empty buffer passes by its parity."""
     body = f"ret; PRODUCER: {WAIT.format(name='E', object='empty', parity=1)} ld.shared.f32 %f1, [s];"
     assert signals(trace_of(body, tmp_path)) == [[], []]
@@ -128,7 +128,7 @@ OWN_16_BYTES = """mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 
     ],
 )
 def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
-    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread goes on."""
+    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread continues."""
     body = f"""{WAIT.format(name="W", object="empty", parity=0)} {LONG_WORK} ret;
     PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;
@@ -141,7 +141,7 @@ def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
 
 
 @pytest.mark.parametrize(("place", "fills"), [("before", 2), ("after", 1)])
-def test_an_older_copy_is_waited_for_when_the_newest_answers_before_it(tmp_path, place, fills):
+def test_older_copy_is_waited_for_behind_newest(tmp_path, place, fills):
     """What the first copy brought the last one finds in L2, while another is under way in DRAM.
 
     The consumer's long work ends later by each fill that it waits for, and by no copy that comes after the arrival.
@@ -241,7 +241,7 @@ def test_a_tensor_copys_rows_arrive(tmp_path):
     assert time_of(trace, dram__latency_cycles=load_gpu("h100").dram.latency_cycles + 400) == time_of(trace) + 400
 
 
-def test_blocks_of_a_cluster_whose_shared_memory_is_no_whole_words(tmp_path):
+def test_cluster_blocks_with_unaligned_shared_memory(tmp_path):
     odd = ".shared .align 1 .b8 odd[3];"
     body = f"ld.shared.u8 %r9, [odd]; {one_copy(512)}"
     found = signals(trace_of(body, tmp_path, cluster=(2, 1, 1), shared=odd))

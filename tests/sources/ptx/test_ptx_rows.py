@@ -39,7 +39,7 @@ def order(body: str) -> list[str]:
     return [one.text for block in blocks for one in scheduled(block.instructions, places)]
 
 
-def test_a_use_waits_for_its_load_and_no_later_one(tmp_path):
+def test_use_waits_for_its_load_not_later_ones(tmp_path):
     """Of three loads the first one's value is used, then the third one's: two are under way, then none."""
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+512]; ld.global.f32 %f3, [%rd3+1024];
@@ -61,7 +61,7 @@ def test_classes_of_loads_wait_apart(tmp_path):
     assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 0]
 
 
-def test_a_moved_value_is_waited_for_where_it_is_used(tmp_path):
+def test_moved_value_is_waited_for_at_use(tmp_path):
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; mov.f32 %f2, %f1; ld.global.f32 %f3, [%rd3+512]; neg.f32 %f4, %f2;
     st.global.f32 [%rd3], %f4;"""
@@ -82,13 +82,13 @@ def test_groups_of_copies(tmp_path):
 
 
 def test_mixes_count_by_class(tmp_path):
-    """Of three independent additions two are beside the chain; a multiplication's product joins them."""
+    """Of three independent additions two are off the critical path; a multiplication's product joins them."""
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f3, %f1; fma.rn.f32 %f4, %f2, %f3, %f1;
     st.global.f32 [%rd3], %f4;"""
     trace, chunk = rows_of(body, tmp_path)
     mix = trace.issue.mixes[chunk.mix[1]]
-    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.beside[1]) == (2, 1, 3, 1)
+    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.off_path[1]) == (2, 1, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_mixes_count_by_class(tmp_path):
         ("mul.f32 %f2, %f1, %f1; add.f32 %f3, %f2, %f2;", 2),
     ],
 )
-def test_a_product_that_goes_into_a_sum_is_no_instruction_of_its_own(arithmetic, instructions, tmp_path):
+def test_product_fused_into_sum_is_no_instruction(arithmetic, instructions, tmp_path):
     """As ptxas makes one FFMA of them, where neither asks for a rounding and the sum alone uses the product."""
     body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; {arithmetic} st.global.f32 [%rd3], %f3;"
     trace, chunk = rows_of(body, tmp_path)
@@ -119,7 +119,7 @@ def test_tensor_work_is_counted_and_not_computed(tmp_path):
     assert mix["count_tensor"] == 2 and mix["count_tensor_f16"] == 2 * 16 * 8 * 16
 
 
-def test_an_atomic_whose_result_nobody_reads_is_a_reduction(tmp_path):
+def test_atomic_whose_result_nobody_reads_is_reduction(tmp_path):
     body = f"{ADDRESS} atom.global.add.u32 %r2, [%rd3], 1; atom.global.add.u32 %r3, [%rd3], 1; st.shared.b32 [s], %r3;"
     trace, chunk = rows_of(body, tmp_path)
     assert [op.kind for op in trace.ops] == [OpKind.reduction, OpKind.atomic, OpKind.store]
@@ -144,7 +144,7 @@ def test_independent_loads_are_issued_early():
     assert found.index("add.f32") > max(i for i, text in enumerate(found) if text == "ld.global.f32")
 
 
-def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
+def test_no_load_moves_over_store_barrier_or_atomic():
     for fence in ("st.global.f32 [%rd2], %f3;", "bar.sync 0;", "red.global.add.u32 [%rd3], 1;", "membar.gl;"):
         body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {fence} ld.global.f32 %f2, [%rd3+4];"
         found = order(body)
@@ -154,7 +154,7 @@ def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
 
 
 @pytest.mark.parametrize("fence", ["bar.sync 0;", "membar.gl;", "red.global.add.u32 [%rd3+64], 1;"])
-def test_loads_are_issued_early_on_both_sides_of_a_barrier(fence):
+def test_loads_are_issued_early_on_both_barrier_sides(fence):
     """As ptxas has them: what comes behind a barrier makes nothing before it urgent."""
     copy = "ld.global.f32 %f{0}, [%rd3+{1}]; st.shared.f32 [s+{1}], %f{0};"
     sums = "ld.shared.f32 %f{0}, [s+{1}]; fma.rn.f32 %f9, %f{0}, %f{0}, %f9;"
@@ -167,7 +167,7 @@ def test_loads_are_issued_early_on_both_sides_of_a_barrier(fence):
     ]
 
 
-def test_loads_of_a_long_block_are_issued_by_sixteen():
+def test_loads_of_long_block_are_issued_by_sixteen():
     """Two halves of a window are under way; those of far memory have a window of their own."""
     near = " ".join(
         f"ld.shared.f32 %f{10 + k}, [s+{64 * k}]; fma.rn.f32 %f9, %f{10 + k}, %f{10 + k}, %f9;" for k in range(40)
@@ -188,7 +188,7 @@ def _moves(between: str, load: str = "ld.global.f32 %f2, [%rd3+4];", more: str =
     return found.index(block.instructions[last]) < found.index(block.instructions[last - 1])
 
 
-def test_a_load_moves_over_stores_that_cannot_write_what_it_reads():
+def test_load_moves_over_stores_elsewhere():
     """Another space, other bytes from the same register, another variable, or data that nobody writes."""
     assert _moves("st.shared.f32 [s+16], %f3;")
     assert _moves("st.global.f32 [%rd3], %f3;")

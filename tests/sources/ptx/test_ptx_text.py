@@ -28,7 +28,7 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not know"),
         ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not know"),
@@ -54,18 +54,18 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
         (".local .b8 s[9999999];", "bytes of local memory; at most"),
     ],
 )
-def test_one_line_says_what_is_wrong(body, told):
-    if told is None:
+def test_one_line_says_what_is_wrong(body, message):
+    if message is None:
         run(body)
         return
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         run(body)
     assert "\n" not in str(caught.value)
 
 
 def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("memsim.sources.ptx.device.MOST_STEPS", 1 << 12)
-    with pytest.raises(InputError, match="goes on without end"):
+    with pytest.raises(InputError, match="does not end"):
         run("A: add.s32 %r1, %r1, 1; bra A;")
 
 
@@ -108,7 +108,7 @@ def test_arguments_are_checked():
 
 
 @pytest.mark.parametrize("name", ["add.sm_80.ptx", "cuda_kernels.sm_90.ptx", "persistent_tma.sm_90.ptx"])
-def test_a_text_cut_anywhere_gives_one_line_or_is_whole(name):
+def test_text_cut_anywhere_gives_one_line_or_parses(name):
     text = (PTX / name).read_text()
     for cut in range(0, len(text), len(text) // 60):
         try:

@@ -7,12 +7,12 @@ from collections import Counter
 import numpy as np
 import pytest
 from budget import seeds
-from oracles import ptx_threads
 from ptx_programs import WORDS, Program, for_oracle
 from ptx_traces import lane_accesses
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
+from tests.oracles import ptx_threads
 
 THREADS, BLOCKS = 48, 2
 GPU = load_gpu("a100")

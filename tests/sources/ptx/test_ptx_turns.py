@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from parted_lanes import LONG, STEPS, chase, traced
 
 import memsim
 from memsim.gpu.presets import load_gpu, names
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Flag
-from tests.parted_lanes import LONG, STEPS, chase, traced
 
 BOTH = "@%p1 bra $other; st.global.u32 [%rd3], 1; bra $end; $other: st.global.u32 [%rd3], 2; $end:"
 SKIPPED = "@%p1 bra $behind; st.global.u32 [%rd3], 1; $behind: "
@@ -46,7 +46,7 @@ def test_rows_of_two_sides_stand_apart(tmp_path):
         (LOOP, 1),  # of as many rounds as the lane's number
     ],
 )
-def test_no_turn_where_no_lanes_wait_for_their_side(body, limit, tmp_path):
+def test_no_switch_where_no_lanes_wait(body, limit, tmp_path):
     trace = traced(body, tmp_path, limit)
     assert not any(turn for _, turn, _ in rows(trace))
     assert not len(coalesce(trace, load_gpu("tesla-v100")).partings)
@@ -58,7 +58,7 @@ def cycles(trace, divergence="interleaved"):
 
 
 @pytest.mark.slow
-def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
+def test_two_long_sides_take_half_time_on_volta(tmp_path):
     """Of 200 dependent loads of shared memory each; where one side waits for the other, nothing of them is hidden."""
     trace = traced(LONG, tmp_path)
     alone = traced(LONG, tmp_path, limit=32)
@@ -69,7 +69,7 @@ def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
 
 
 def test_of_three_cases_two_are_in_turn(tmp_path):
-    """A switch is a branch in a branch: its last case runs beside those before it (docs/explanation/time.md)."""
+    """A switch is a branch in a branch: its last case overlaps those before it (docs/explanation/time.md)."""
     inner = f"@%p4 bra $second; {chase('a')} bra $end; $second: {chase('b')} bra $end;"
     switch = f"setp.ge.u32 %p4, %r1, 10; @%p1 bra $third; {inner} $third: {chase('c')} $end: bar.sync 0;"
     trace = traced(switch, tmp_path)

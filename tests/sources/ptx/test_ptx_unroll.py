@@ -79,8 +79,8 @@ def made(text: str, folder: Path, opcode: str) -> int:
     if not places_of("nvdisasm"):
         pytest.skip("no nvdisasm")
     code = assembled(text, "sm_75", folder)
-    told = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
-    return len(re.findall(rf"\b{opcode}\b", told.stdout.decode()))
+    listing = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
+    return len(re.findall(rf"\b{opcode}\b", listing.stdout.decode()))
 
 
 @pytest.mark.parametrize(("rounds", "products"), SIZES)
@@ -114,14 +114,14 @@ WRITTEN = [
 
 
 @pytest.mark.parametrize(("one", "kept"), [*((one, True) for one in KEPT), *((one, False) for one in WRITTEN)])
-def test_instructions_that_keep_a_loop_rolled_for_ptxas_and_here(one, kept, tmp_path):
+def test_instructions_that_keep_loops_rolled_match_ptxas(one, kept, tmp_path):
     text = text_of(8, 4, f"{one} add.s32 %r9, %r9, 1;")
     assert (rounds_of(text, 4) == 1) == kept
     assert (made(text, tmp_path, "LDS") == 4) == kept  # of loops that are written out it joins some, and makes more
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_pragma_keeps_a_loop_rolled_for_ptxas_and_here(kept, tmp_path):
+def test_pragma_keeps_loop_rolled_for_ptxas_and_here(kept, tmp_path):
     text = text_of(8, 4).replace("L1:", 'L1:\n.pragma "nounroll";' if kept else "L1:")
     assert (rounds_of(text, 4) == 1) == kept
     assert (made(text, tmp_path, "FFMA") == 4) == kept
@@ -139,7 +139,7 @@ NUMBERS = st.one_of(st.integers(-12, 12), st.sampled_from([0x7FFC, 0xFFFC, 0x7FF
     turned=st.booleans(),
 )
 def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kind, turned):
-    """Beside NumPy's integers of the type, which go round at its end."""
+    """Compared with NumPy's integers of the type, which go round at its end."""
     whole = np.dtype(f"{'int' if kind[0] == 's' else 'uint'}{kind[1:]}").type
 
     def of(number: int) -> np.integer:
@@ -159,7 +159,7 @@ def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kin
 
 
 @pytest.mark.slow
-def test_a_text_of_many_loops_is_scheduled_in_short():
+def test_text_of_many_loops_is_scheduled_in_short():
     rows = " ".join(f"ld.global.f32 %f{k}, [%rd{k}]; st.global.f32 [%rd{k}+64], %f{k};" for k in (1, 2, 3, 4))
     loop = "mov.u32 %r9, 0; L{0}: " + rows + " add.s32 %r9, %r9, 1; setp.lt.s32 %p1, %r9, 64; @%p1 bra L{0};"
     head, _, end = text_of(1, 1).partition("mov.u32 %r9, 0;")
@@ -174,7 +174,7 @@ def test_a_text_of_many_loops_is_scheduled_in_short():
     assert time.process_time() - begun < 3
 
 
-def test_a_register_that_is_not_declared_is_told_of():
+def test_register_that_is_not_declared_is_told_of():
     text = text_of(4, 1, "mov.u32 %zz, 1; add.s32 %r9, %r9, 1;")
     launch = PtxLaunch(text, "k", (1, 1, 1), (32, 1, 1), [0])
     with pytest.raises(InputError, match="zz"):
@@ -197,7 +197,7 @@ def test_a_register_that_is_not_declared_is_told_of():
         ("add.s32 %r9, %r9, 1;", "@%p2 mov.u32 %r8, 1; setp.ne.s32 %p1, %r9, 4;", 1),  # a result under a predicate
     ],
 )
-def test_how_often_a_loop_goes_round_is_read_or_left(step, test, rounds):
+def test_trip_count_is_read_or_left(step, test, rounds):
     assert rounds_of(text_of(0, 2, step, test), 2) == rounds
 
 

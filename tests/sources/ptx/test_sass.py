@@ -52,7 +52,7 @@ _SASS = {
 @pytest.mark.parametrize(
     "name", ["add", "softmax", "dropout", "matmul", "attention"]
 )  # ptxas unrolls the others' loops
-def test_static_accesses_of_ptx_are_those_of_its_sass(name):
+def test_static_accesses_of_ptx_equal_those_of_sass(name):
     ptx = (DATA / "ptx" / f"{name}.sm_80.ptx").read_text()
     made = assemble(ptx, 80)
     assert made.problem is None

@@ -28,7 +28,7 @@ ACCESSES = ("LDG", "LDS", "LDL", "STG", "STS", "STL")
     ("architecture", "gpu"),
     [(75, "tesla-v100"), (80, "a100"), (86, "rtx3080"), (89, "rtx4090"), (90, "h100"), (100, "b200")],
 )
-def test_links_of_chains_take_what_the_assembler_leaves_for_them(architecture, gpu):
+def test_links_of_chains_take_what_assembler_leaves(architecture, gpu):
     """A control link is a branch with the time from its comparison on, less the comparison's own link."""
     least: dict[str, list[int]] = defaultdict(list)
     for path in sorted((DATA / "ptx").glob("*.sm_80.ptx")):

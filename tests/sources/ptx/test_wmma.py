@@ -128,7 +128,7 @@ def _is_of_a(trace, op, space):
     return op.space is Space.shared if space == "shared" else op.array >= 0 and trace.arrays[op.array].name == "a"
 
 
-def test_what_is_not_known_is_told_with_its_line():
+def test_unknown_syntax_is_reported_with_line():
     launch, memory, *_ = launched("m16n16k16", "s8", ("col", "col", "row"), "global")
     with pytest.raises(InputError, match=r":\d+: wmma.load.a.*a layout that memsim does not know"):
         execute(launch, memory)

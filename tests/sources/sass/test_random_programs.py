@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from budget import seeds
 from ptx_programs import WORDS, Program
+from ptx_typed_programs import THREADS as TYPED_THREADS
+from ptx_typed_programs import TypedProgram, differing, words_of
 from sass_launches import both_ways, needs_machine_code
 
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
@@ -26,3 +28,18 @@ def test_machine_code_leaves_the_memory_of_ptx(seed):
 
     (expected,), (found,) = both_ways(make, ARCHITECTURES[seed % len(ARCHITECTURES)])
     assert found.tolist() == expected.tolist()
+
+
+@needs_machine_code
+@pytest.mark.parametrize("seed", seeds(20))
+def test_instructions_of_all_types_give_the_bits_of_ptx(seed):
+    program = TypedProgram(seed)
+    known = [one for one in ARCHITECTURES if one >= 80]  # halves have instructions that came with sm_80
+
+    def make():
+        memory, words = DeviceMemory(), words_of(seed)
+        launch = PtxLaunch(program.text, "program", (1, 1, 1), (TYPED_THREADS, 1, 1), [memory.add(words, "words")])
+        return launch, memory, [words]
+
+    (expected,), (found,) = both_ways(make, known[seed % len(known)])
+    assert not differing(expected, found).any()

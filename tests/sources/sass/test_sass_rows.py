@@ -37,7 +37,7 @@ def rows_of(code: list[SassInstruction]) -> list[tuple[int, ...]]:
     return [*rows, (gap, stalls, waits, NO_SCOREBOARD, 0, 0)]
 
 
-def test_rows_have_the_waits_and_stalls_of_straight_code(tmp_path):
+def test_rows_have_waits_and_stalls_of_straight_code(tmp_path):
     launch, memory = add().launch(80)
     trace, chunk = traced_code(launch, memory, tmp_path)
     assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.control_code, Instructions.machine_code)

@@ -62,15 +62,26 @@ Status run_copy(const Copy& copy) {
   return status::success;
 }
 
-uint64_t copy_ns(const Copy& copy) {
-  const DeviceProperties& p = device_properties();
+protocol::Activity activity_of(const Copy& copy) {
   Allocation found;
   auto on_device = [&](const CopySide& side) {
     return side.array || (find_allocation(side.first_byte(), &found) && found.kind != AllocationKind::pinned &&
                           found.kind != AllocationKind::host);
   };
   bool to = on_device(copy.destination), from = on_device(copy.source);
-  double rate = to && from ? p.copy_bytes_per_us_d2d : to ? p.copy_bytes_per_us_h2d : p.copy_bytes_per_us_d2h;
+  return to && from ? protocol::Activity::on_gpu : to ? protocol::Activity::to_gpu : protocol::Activity::to_host;
+}
+
+void tell_activity(protocol::Activity kind, const Stream& stream, uint64_t bytes) {
+  send_only(protocol::activity, Writer().u32(uint32_t(kind)).u64(stream.id).u64(bytes));
+}
+
+uint64_t copy_ns(const Copy& copy) {
+  const DeviceProperties& p = device_properties();
+  auto kind = activity_of(copy);
+  double rate = kind == protocol::Activity::on_gpu   ? p.copy_bytes_per_us_d2d
+                : kind == protocol::Activity::to_gpu ? p.copy_bytes_per_us_h2d
+                                                     : p.copy_bytes_per_us_d2h;
   double bytes = double(copy.width_bytes) * double(copy.height) * double(copy.depth);
   return uint64_t(p.copy_latency_ns + (rate > 0 ? bytes / rate * 1e3 : 0));
 }

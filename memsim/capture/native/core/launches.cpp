@@ -77,7 +77,9 @@ Writer launch_request(const Stream& stream, const Launch& launch) {
   write_extent(out, launch.grid);
   write_extent(out, launch.block);
   write_extent(out, effective_cluster(launch));
-  out.u32(launch.shared_bytes).u32(launch.cooperative ? protocol::launch_cooperative : 0).u64(stream.id);
+  uint32_t flags = launch.cooperative ? protocol::launch_cooperative : 0;
+  if (state().is_undisturbed) flags |= protocol::launch_undisturbed;
+  out.u32(launch.shared_bytes).u32(flags).u64(stream.id);
   out.text(launch.where).u32(uint32_t(launch.parameters.size()));
   out.raw(launch.parameters.data(), launch.parameters.size());
   return out;
@@ -115,6 +117,7 @@ Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
   finish_launch();
   tell_allocations();
   Reply reply = request(protocol::launch, launch_request(stream, launch));
+  state().is_undisturbed = true;
   if (reply.status == protocol::running) {
     state().is_running = true;
     return status::success;

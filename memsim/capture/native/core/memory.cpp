@@ -1,4 +1,4 @@
-// Allocations in the arena, and what the server is told of them.
+// Allocations in the arena, and the reports about them to the server.
 
 #include <sys/mman.h>
 

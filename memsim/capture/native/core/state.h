@@ -39,13 +39,14 @@ struct State {
   Status fault = status::success;
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
+  bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
 
   // memory.cpp
   Arena* arena = nullptr;
   Ranges ranges;
   std::map<uint64_t, Allocation> allocations;  // by address
   std::map<uint64_t, uint64_t> offsets;        // of registered memory, by address: arena address
-  std::set<uint64_t> removed;                  // since the server was last told
+  std::set<uint64_t> removed;                  // since the last report to the server
   std::set<uint64_t> added;
   std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
@@ -117,6 +118,8 @@ void finish_launch();  // waits for a launch that is running
 // submit.cpp
 Status execute(Stream& stream, const Operation& operation);
 uint64_t copy_ns(const Copy& copy);
+protocol::Activity activity_of(const Copy& copy);
+void tell_activity(protocol::Activity kind, const Stream& stream, uint64_t bytes);
 Status run_copy(const Copy& copy);
 Status run_fill(const Fill& fill);
 Status check_copy(const Copy& copy);

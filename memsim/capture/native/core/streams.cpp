@@ -94,6 +94,7 @@ Status synchronize(Stream* stream) {
     invalidate(*stream);
     return status::stream_capture_unsupported;
   }
+  tell_activity(protocol::Activity::wait_stream, *stream, 0);
   s.host_ns = std::max(s.host_ns, start_of(*stream));
   return status::success;
 }
@@ -107,6 +108,7 @@ Status synchronize_device() {
     for (Capture* capture : s.captures) capture->invalidated = true;
     return status::stream_capture_unsupported;
   }
+  tell_activity(protocol::Activity::wait_device, s.legacy, 0);
   s.host_ns = std::max(s.host_ns, idle_at());
   return status::success;
 }

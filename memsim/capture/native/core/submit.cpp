@@ -22,6 +22,8 @@ struct Execution {
   }
   Status operator()(const Copy& copy) const {
     finish_launch();
+    state().is_undisturbed = false;
+    tell_activity(activity_of(copy), stream, copy.width_bytes * copy.height * copy.depth);
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
     finish(stream, start, ns);
@@ -31,9 +33,10 @@ struct Execution {
     const DeviceProperties& p = state().properties;
     finish_launch();
     uint64_t start = start_of(stream);
-    double bytes = double(fill.width) * fill.element_bytes * double(fill.height) * double(fill.depth);
+    uint64_t bytes = uint64_t(fill.width) * fill.element_bytes * fill.height * fill.depth;
+    tell_activity(protocol::Activity::fill, stream, bytes);
     Status result = run_fill(fill);
-    finish(stream, start, uint64_t(p.copy_latency_ns + bytes / (2 * std::max(p.copy_bytes_per_us_d2d, 1.0)) * 1e3));
+    finish(stream, start, uint64_t(p.copy_latency_ns + double(bytes) / (2 * std::max(p.copy_bytes_per_us_d2d, 1.0)) * 1e3));
     return result;
   }
   Status operator()(const RecordEvent& record) const {
@@ -94,6 +97,7 @@ Status check(const Operation& operation) { return std::visit(Check{}, operation)
 Status execute(Stream& stream, const Operation& operation) {
   if (const auto* call = std::get_if<HostCall>(&operation)) {
     // Without the lock: the function may wait for another thread that calls CUDA.
+    state().is_undisturbed = false;
     if (call->function) call->function(call->data);
     if (call->with_status) call->with_status(state().fault);
     return status::success;

@@ -1,6 +1,6 @@
 // Runs the real ptxas and adds the PTX to the machine code that it made, as an ELF section.
 //
-// Packages that hand only machine code to the driver (Triton) are told to use this program. The server executes the PTX.
+// Packages that hand only machine code to the driver (Triton) are configured to use this program. The server executes the PTX.
 // The real program is named by MEMSIM_PTXAS, or MEMSIM_PTXAS_BLACKWELL where this program is called ...-blackwell;
 // without a name it is the ptxas found on PATH.
 

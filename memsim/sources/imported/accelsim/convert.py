@@ -39,7 +39,7 @@ def convert(
         path: the file.
         out: the trace file.
         copies: ranges of memory that name arrays.
-        progress: told the bytes of the file that are read, and all.
+        progress: called with the bytes of the file that are read, and all.
         order: which of the program's launches it is, if that is known.
 
     Raises:

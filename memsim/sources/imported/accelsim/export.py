@@ -56,7 +56,7 @@ def export_accelsim(
         traces: one a kernel, in the order of their launches.
         folder: made if it is not there.
         pack: write ``.traceg.xz``.
-        progress: told the warps of all traces that are written, and all.
+        progress: called with the warps of all traces that are written, and all.
 
     Returns:
         The files written, ``kernelslist.g`` last.

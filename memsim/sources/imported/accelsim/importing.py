@@ -28,7 +28,7 @@ def import_accelsim(
         out: a folder, or a file that ends with ``.h5`` for one kernel; None: the current folder. In a folder, traces
             are called like the files they come from.
         kernels: which ones: by their id, by the name of their file, or by a part of the kernel's name; None: all.
-        progress: told the bytes of all files that are read, and all.
+        progress: called with the bytes of all files that are read, and all.
 
     Raises:
         InputError: anything in the files that is not as it must be, with file and line; traces of the kernels before
@@ -54,7 +54,7 @@ def import_accelsim(
 def import_only_kernel(
     source: str | Path, out: str | Path, kernel: str | None = None, progress: Progress | None = None
 ) -> Trace:
-    """Convert the only kernel of a file, or the one that is named: for who replays it at once.
+    """Convert the only kernel of a file, or the one that is named, to replay it at once.
 
     Args:
         source, progress: as in :func:`import_accelsim`.

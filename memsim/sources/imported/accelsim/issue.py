@@ -158,5 +158,5 @@ def end_gap(issue, row):
         issue.counts[_CHAINS[c]] = issue.chains[ALL_REGISTERS, c]
     row["mix"] = mix_number(issue.mixes, issue.counts)
     if row["gap"] > 0:
-        row["beside"] = row["gap"] - min(issue.chains[ALL_REGISTERS, _LENGTH], np.int64(row["gap"]))
+        row["off_path"] = row["gap"] - min(issue.chains[ALL_REGISTERS, _LENGTH], np.int64(row["gap"]))
     begin_gap(issue)

@@ -77,4 +77,4 @@ def _trace(path: Path, number: int, name: str) -> Path:
         trace = path.parent / f"{name}{suffix}"
         if trace.is_file():
             return trace
-    raise InputError(path, f"line {number}", f"names {name[:60]!r}, which is not there; put it beside the list")
+    raise InputError(path, f"line {number}", f"names {name[:60]!r}, which is not there; put it next to the list")

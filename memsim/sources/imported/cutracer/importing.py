@@ -32,7 +32,7 @@ def import_cutracer(source: str | Path, out: str | Path | None = None, progress:
     Args:
         source: the file; its warps' lines are held in memory.
         out: a folder, or a file that ends with ``.h5``; None: the current folder.
-        progress: told the bytes of the file that are read, and all.
+        progress: called with the bytes of the file that are read, and all.
 
     Raises:
         InputError: anything in the file that is not as it must be, with its line; no access at all; a place that

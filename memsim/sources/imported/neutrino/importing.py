@@ -67,7 +67,7 @@ def import_neutrino(
         source: the file; its maps hold a clock and an address a record, as those of Neutrino's tool ``dmat``.
         probes: what the accesses of each map are, in the order of the maps.
         out: a folder, or a file that ends with ``.h5``; None: the current folder.
-        progress: told the blocks that are read, and all.
+        progress: called with the blocks that are read, and all.
 
     Raises:
         InputError: anything in the file that is not as it must be; not one probe a map; no access at all; a place that

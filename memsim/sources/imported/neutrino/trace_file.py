@@ -77,7 +77,7 @@ def _map(path: Path, number: int, section: tuple[int, ...], size: int, blocks: i
             path, where, "has a record a warp; memsim reads maps of level thread, of a clock and an address"
         )
     if bytes_ % RECORD.itemsize:
-        raise InputError(path, where, f"has {bytes_} bytes a thread; records of a clock and an address have 16 each")
+        raise InputError(path, where, f"has {bytes_} bytes per thread; records of a clock and an address have 16 each")
     if offset + bytes_ * blocks * threads > size:
         raise InputError(path, where, "ends too early; give a whole file")
     shape = (blocks, threads, bytes_ // RECORD.itemsize)

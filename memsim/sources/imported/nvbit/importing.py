@@ -41,7 +41,7 @@ def import_nvbit(
         out: a folder, or a file that ends with ``.h5`` for one launch; None: the current folder. In a folder, traces
             are called ``launch-0.h5`` and so on, by grid launch id.
         kernels: which launches: by id, or by a part of the kernel's name; None: all.
-        progress: told the bytes of the file that are read, and all.
+        progress: called with the bytes of the file that are read, and all.
 
     Raises:
         InputError: anything in the text that is not as it must be, with its line; no access at all; a place that

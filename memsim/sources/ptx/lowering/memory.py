@@ -155,7 +155,7 @@ def _matrix(b: Builder, one: Instruction, values: bool) -> None:
 
 
 def _copy(b: Builder, one: Instruction, values: bool) -> None:
-    """cp.async: 4, 8 or 16 bytes a lane, commits and waits."""
+    """cp.async: 4, 8 or 16 bytes per lane, commits and waits."""
     if one.has("commit_group"):
         return b.emit(Micro.commit)
     if one.has("wait_group", "wait_all"):

@@ -16,6 +16,7 @@ from memsim.sources.ptx.machine.codes import (
     REPEATED,
     SHARED_WINDOW,
     SHIFT,
+    SPINS,
     STATUS,
     A,
     C,
@@ -57,6 +58,7 @@ CARRIED = SHARED_WINDOW + (1 << 32)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
 VALUES, SIGNED, LOGGED = 1, 2, 16
+TESTS = 2048  # a load of an mbarrier's phase: while it is tested in vain, further tests are not logged
 LOAD_STORE = 128  # the load-store unit's: even of no lane it takes its turn of the address unit
 MOST_REPEATS = 1 << 16  # of a lock or a flag that does not change: nobody will change it
 PATIENCE = 64  # repeats before other warps get their turn
@@ -200,7 +202,8 @@ def access(m, w, pc, active):
     region = locate(m, pc, count, element * n_elements)
     if region < -1:
         return -2 - region
-    if m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, element * n_elements, region):
+    logged = m.grid[TRACING] and flags & LOGGED and not (flags & TESTS and record[SPINS])
+    if logged and not log_located(m, record, warp, pc, count, element * n_elements, region):
         return TOO_MANY_OPS
     if flags & VALUES:
         for k in range(n_elements):

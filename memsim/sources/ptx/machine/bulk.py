@@ -41,7 +41,7 @@ from memsim.sources.ptx.machine.tensors import swizzled
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
 PIECE = 16
-ARRIVES, MULTICAST = 256, 512  # flags beside those of access
+ARRIVES, MULTICAST = 256, 512  # flags in addition to those of access
 MAGIC = 0x6D656D73696D7470
 (MAGIC_WORD, ADDRESS, SHAPE, DIMENSIONS, STRIDES, BOX) = (0, 1, 2, 3, 8, 12)  # words of a tensor map
 MOST_RANK = 5

@@ -19,7 +19,7 @@ BY_CODE, RESULT_BY_CODE = (
 
 
 def control_code(waits: int, sets: int, stall: int, result: int = 0) -> int:
-    """What the log is told of a machine instruction, in one number (memsim.trace.schema).
+    """The log's record of a machine instruction, in one number (memsim.trace.schema).
 
     >>> from memsim.sources.ptx.machine.log import unpacked
     >>> unpacked(control_code(0b100001, 5, 13, 9))

@@ -25,7 +25,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TURN = 2 * math.pi
-KEEP_NAN = 16  # a flag beside those of `numbers`: min.NaN, max.NaN
+KEEP_NAN = 16  # a flag in addition to those of `numbers`: min.NaN, max.NaN
 
 
 @called
@@ -242,7 +242,7 @@ FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL = range(6)
 
 @inlined
 def tested(what, x):
-    """PTX ISA, testp; of single precision where normal and subnormal are told apart."""
+    """PTX ISA, testp; of single precision where normal and subnormal are distinguished."""
     if what == FINITE:
         return not (math.isinf(x) or x != x)
     if what == INFINITE:

@@ -23,14 +23,14 @@ from memsim.sources.ptx.machine.codes import (
     Micro,
     Y,
 )
-from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
+from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
 PLACED = 512  # bytes to which such arrays are aligned in the trace
-FULL = -2  # in the table of mixes: no more can be told apart
+FULL = -2  # in the table of mixes: it is full
 GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
 COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
     int(one)
@@ -47,7 +47,7 @@ BARRIER_FLAG, MASKED_FLAG, TURN_FLAG = int(Flag.barrier), int(Flag.masked), int(
 def charge(m, record, warp, active, segment):
     """Add a segment's instructions to the warp's gap; false if their sum is no known mix yet.
 
-    Where no more mixes can be told apart, what the warp has issued so far becomes a row of its own.
+    Where the table of mixes is full, what the warp has issued so far becomes a row of its own.
     """
     mix = m.next_mix[record[MIX], segment]
     if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_GAP:
@@ -64,7 +64,7 @@ def fill(row, record, state, gaps, warp, active):
     """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
     state[warp, GAP] = gaps[mix, 0]
-    state[warp, BESIDE] = gaps[mix, 0] - gaps[mix, 1]
+    state[warp, OFF_CRITICAL_PATH] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["mix"] = mix
     row["scoreboard_wait"] = record[WAITING]

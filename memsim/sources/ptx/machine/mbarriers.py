@@ -2,19 +2,25 @@
 
 An object is 8 bytes that only its own instructions understand; ours: pending arrivals in bits 0 to 19, all arrivals
 of a phase in 20 to 39, bytes still to come in 40 to 61 (signed), the phase in bit 62.
+
+Machine code before sm_90 initializes, tests and changes objects by ordinary instructions, which show their two words:
+the lower is 2^30 less the arrivals of a phase, the upper holds the phase in its highest bit and below it 2^31 less
+the pending arrivals.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, YIELDED, host_of, read, write
 from memsim.sources.ptx.machine.codes import (
     COUNT,
     DST,
     LANES,
     LIST,
+    MIX,
+    SPINS,
     STATUS,
     A,
     B,
@@ -23,6 +29,8 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.ptx.machine.log import find
 from memsim.sources.ptx.machine.phases import (
+    BEFORE,
+    NOW,
     forget,
     log_arrival,
     log_arrival_of_copies,
@@ -33,19 +41,25 @@ from memsim.sources.ptx.machine.phases import (
 )
 from memsim.sources.ptx.machine.tables import TRACING
 
-INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES = range(11)
+(INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES,
+ ARRIVE_AT_WORDS, ARRIVE_COPIES_AT_WORDS, TESTED) = range(14)  # fmt: skip
 COUNT_BITS, FIELD = 20, (1 << 20) - 1
 BYTES_AT, PHASE_AT = 40, 62
 BYTES_BITS = PHASE_AT - BYTES_AT
+WORD = 0xFFFFFFFF
 
 
 @called
 def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
     """One operation of every active lane: A and X the object, B a count, bytes, a state or a parity, Y which.
 
-    COUNT is the predicate of a test. A test that fails gives other warps their turn.
+    COUNT is the predicate of a test. A test that fails gives other warps their turn; so does TESTED, behind a test that
+    machine code made by itself.
     """
     what, true, n_told = row[Y], np.int64(0), np.int64(0)
+    if what == TESTED:
+        _follow_test(m, record, w, warp, r, row, predicates[row[COUNT]] & active, active)
+        return DONE
     for lane in range(LANES):
         if not (active >> lane) & 1:
             continue
@@ -64,7 +78,7 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
         arrives = not (what == INIT or what == INVALIDATE or what == EXPECT or what == PENDING)
         if arrives and _is_new(m, place, n_told):
             n_told += 1
-            if what == ARRIVE_COPIES:
+            if what == ARRIVE_COPIES or what == ARRIVE_COPIES_AT_WORDS:
                 log_arrival_of_copies(m, record, warp, place, active)
             else:
                 log_arrival(m, record, warp, place, active)
@@ -78,6 +92,34 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
         if true != active:
             record[STATUS] = YIELDED
     return DONE
+
+
+@called
+def _follow_test(m, record, w, warp, r, row, true, active):
+    """Machine code has tested a phase; between tests in vain nothing is charged."""
+    if true != active:
+        record[STATUS] = YIELDED
+    if m.grid[TRACING] == 0:
+        return
+    if true != 0:
+        record[SPINS] = 0
+        _log_waits(m, record, w, warp, r, row, true)
+    elif _is_object(m, w, r[row[A]], row[X], active):
+        record[MIX], record[SPINS] = 0, 1
+
+
+@called
+def _is_object(m, w, addresses, added, active):
+    """Whether something has arrived at an object where the lowest active lane looks."""
+    for lane in range(LANES):
+        if (active >> lane) & 1:
+            address = addresses[lane] + added
+            region = find(m, address)
+            if address + 8 > m.stops[region]:
+                return False
+            place = object_at(m, host_of(m, w, region, lane, address))
+            return place >= 0 and (m.phases[place, NOW] | m.phases[place, BEFORE]) != 0
+    return False
 
 
 @called
@@ -112,8 +154,13 @@ def _change(m, host, what, old, value, arrivals):
     write(m, host, np.int64(8), new)
     if what == INIT or what == INVALIDATE:
         forget(m, object_at(m, host))
-    elif (old ^ new) >> PHASE_AT & 1:
+    elif (old ^ new) >> _phase_at(what) & 1:
         turn(m, object_at(m, host))
+
+
+@inlined
+def _phase_at(what):
+    return np.int64(63) if what == ARRIVE_AT_WORDS or what == ARRIVE_COPIES_AT_WORDS else np.int64(PHASE_AT)
 
 
 @called
@@ -125,6 +172,8 @@ def _changed(what, old, value, arrivals):
         return np.int64(0)
     if what == PENDING:
         return old
+    if what == ARRIVE_AT_WORDS or what == ARRIVE_COPIES_AT_WORDS:
+        return _arrived_at_words(old, value)
     if what == DROP:
         return _settled(old - (value << COUNT_BITS), -value, np.int64(0))
     if what == ARRIVE or what == ARRIVE_COPIES:
@@ -132,6 +181,17 @@ def _changed(what, old, value, arrivals):
     if what == ARRIVE_EXPECT:
         return _settled(old, -arrivals, value)
     return _settled(old, np.int64(0), value if what == EXPECT else -value)
+
+
+@inlined
+def _arrived_at_words(old, arrivals):
+    """An object of two words with arrivals; the last one of a phase begins the next."""
+    low, high = old & WORD, (old >> 32) & WORD
+    new = (high + arrivals) & WORD
+    if (new ^ high) >> 31:
+        every = ((np.int64(1) << 30) - low) & ((np.int64(1) << 30) - 1)
+        new = (new & (np.int64(1) << 31)) | ((new - every) & ((np.int64(1) << 31) - 1))
+    return low | new << 32
 
 
 @called

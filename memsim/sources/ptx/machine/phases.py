@@ -102,7 +102,7 @@ def log_arrival_of_copies(m, record, warp, place, active):
 def log_wait(m, record, warp, place, active):
     """Log that a warp has waited for the phase of an object that is over, if anything of the trace arrived at it.
 
-    What its last wait was for already is not told again: lanes may test until others' objects are ready, too.
+    A phase that its last wait was for is not recorded again: lanes may test until others' objects are ready, too.
     """
     if m.phases[place, BEFORE] == 0 or m.phases[place, BEFORE] == record[AWAITED]:
         return

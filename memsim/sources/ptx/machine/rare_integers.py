@@ -62,7 +62,9 @@ def _one(what, a, b, c, mask, shift, x):
     if what == REVERSE:
         return _reversed(a, width)
     if FIND <= what <= FIND_SHIFT_SIGNED:
-        value = ~signed_a & mask if (what == FIND_SIGNED or what == FIND_SHIFT_SIGNED) and signed_a < 0 else a
+        value = a
+        if (what == FIND_SIGNED or what == FIND_SHIFT_SIGNED) and signed_a < 0:
+            value = ~signed_a  # of a type's width: its upper bits are none then
         found = _highest(value)
         if found < 0:
             return np.int64(NONE)

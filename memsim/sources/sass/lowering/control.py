@@ -5,8 +5,8 @@ from __future__ import annotations
 from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import across, barriers
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro
-from memsim.sources.sass.builder import BOTH, WORD, SassBuilder
-from memsim.sources.sass.operands import Imm, LabelOperand, Reg
+from memsim.sources.sass.builder import BOTH, FIRST_ONLY, WORD, SassBuilder
+from memsim.sources.sass.operands import Imm, Reg
 
 INSTRUCTION_BYTES = 16
 
@@ -26,13 +26,47 @@ def _guarded(b: SassBuilder, k: int) -> dict[str, int]:
 
 def branch(b: SassBuilder) -> None:
     """BRA: to a label; with .DIV and .CONV lanes meet here, as they would in the code behind .DIV and .CONV."""
+    if b.has("ANY"):
+        return _branch_of_any(b)
     if b.has("DIV"):
-        return _meet(b, b.word(b.operand(0)) if len(b.operands) > 1 else b.constant(WORD), x=1)
+        return _branch_if_divergent(b)
     if b.has("CONV"):
         _meet(b, b.word(b.operand(0)), x=1)
         return b.jump(b.label(b.operands[-1]))
     more = _guarded(b, 0) if b.is_predicate(0) else {}
     b.jump(b.label(b.operands[-1]), **more)
+
+
+def _guard(b: SassBuilder) -> int:
+    """A predicate that is true in the lanes where the instruction's guard holds, of all that are active."""
+    here = b.temp_predicate()
+    b.emit(Micro.predicate, dst=here, a=TRUE, b=TRUE, x=0, guard=-1)
+    b.emit(Micro.predicate, dst=here, a=TRUE, b=TRUE, x=BOTH)
+    return here
+
+
+def _branch_if_divergent(b: SassBuilder) -> None:
+    """BRA.DIV: lanes meet, then all go to a label if the guard holds for others than those of a mask.
+
+    Without a guard no lane goes: those of the mask that have not ended are here.
+    """
+    members = b.word(b.operand(0)) if len(b.operands) > 1 else b.constant(WORD)
+    _meet(b, members, x=1, guard=-1)
+    if not b.one.predicate:
+        return
+    held = b.op(Micro.vote, _guard(b), b.constant(WORD), x=across.BALLOT, guard=-1)
+    differs = b.temp_predicate()
+    b.emit(Micro.unequal, dst=differs, a=held, b=members, shift=32, x=FIRST_ONLY, count=-1, guard=-1)
+    b.jump(b.label(b.operands[-1]), guard=differs, negated=0)
+
+
+def _branch_of_any(b: SassBuilder) -> None:
+    """BRA.U.ANY: the warp's lanes go together if the guard holds for any of them."""
+    if b.is_predicate(0):
+        raise b.unknown()
+    here, any_of = _guard(b), b.temp_predicate()
+    b.emit(Micro.vote, dst=any_of, a=here, b=b.constant(WORD), x=across.ANY, guard=-1)
+    b.jump(b.label(b.operands[-1]), guard=any_of, negated=0)
 
 
 def jump_by_register(b: SassBuilder) -> None:
@@ -46,10 +80,11 @@ def jump_by_register(b: SassBuilder) -> None:
         row, added = b.row(register.split(".")[0]), int(offset.split()[0], 16)
     else:
         raise b.unknown()
-    _jump(b, row, b.one.address + INSTRUCTION_BYTES + added)
+    jump_to(b, row, b.one.address + INSTRUCTION_BYTES + added)
 
 
-def _jump(b: SassBuilder, row: int, added: int) -> None:
+def jump_to(b: SassBuilder, row: int, added: int) -> None:
+    """Go on at the address in a row."""
     if added:
         row = b.op(Micro.add, row, b.constant(added & WORD), mask=WORD)
     index = b.op(Micro.shift_right, row, b.constant(4), x=64)
@@ -61,12 +96,12 @@ def at_address(address: int) -> str:
     return f"@{address:#x}"
 
 
-def call(b: SassBuilder) -> None:
-    """CALL.REL: to a function behind the kernel; where it returns to is in registers."""
-    target = b.operands[-1]
-    if not b.has("REL") or not isinstance(target, LabelOperand) or len(b.operands) != 1:
-        raise b.unknown("calls a function in a way")
-    b.jump(b.label(target))
+def label_address(b: SassBuilder, name: str) -> int:
+    """Where the instruction at a label stands."""
+    found = next((one.address for one in b.kernel.code if name in one.labels), None)
+    if found is None:
+        raise b.unknown(f"takes the address of {name}, a label")
+    return found
 
 
 def back(b: SassBuilder) -> None:
@@ -75,7 +110,7 @@ def back(b: SassBuilder) -> None:
         return b.emit(Micro.exit)
     if not b.has("REL", "ABS") or not isinstance(b.operand(0), Reg):
         raise b.unknown()
-    _jump(b, b.raw(b.operand(0)), 0)
+    jump_to(b, b.raw(b.operand(0)), 0)
 
 
 def end(b: SassBuilder) -> None:
@@ -110,6 +145,16 @@ def _meet(b: SassBuilder, row: int, **more: int) -> None:
     b.emit(Micro.converge, a=row, **more)
 
 
+def members_of(b: SassBuilder) -> int:
+    """The row of the lanes that do something together: behind WARPSYNC.COLLECTIVE those of its mask, else all."""
+    for one in reversed(b.kernel.code[: b.one.address // INSTRUCTION_BYTES]):
+        if one.name == "WARPSYNC" and "COLLECTIVE" in one.modifiers:
+            return b.row("#members")
+        if one.name in ("ENDCOLLECTIVE", "BRA", "EXIT", "BSYNC", "RET", "CALL"):
+            break
+    return b.constant(WORD)
+
+
 def leave_region(b: SassBuilder) -> None:
     """BREAK: the active lanes are no longer waited for."""
     b.emit(Micro.leave, a=_set(b, len(b.operands) - 1), **(_guarded(b, 0) if b.is_predicate(0) else {}))
@@ -127,8 +172,10 @@ def move_region(b: SassBuilder) -> None:
 
 def meet(b: SassBuilder) -> None:
     """WARPSYNC: lanes wait for those of a mask."""
-    if b.has("COLLECTIVE", "EXCLUSIVE"):  # where BRA.DIV and BRA.CONV would lead
+    if b.has("EXCLUSIVE") or b.has("COLLECTIVE") and b.has("ALL"):  # where BRA.CONV would lead
         return b.emit(Micro.trap)
+    if b.has("COLLECTIVE"):
+        b.emit(Micro.copy, dst=b.row("#members"), a=b.word(b.operand(0)))
     _meet(b, b.word(b.operand(0)) if b.operands else b.constant(WORD))
 
 
@@ -184,7 +231,7 @@ def match(b: SassBuilder) -> None:
     value = b.wide(b.operand(first + 1)) if b.has("U64") else b.word(b.operand(first + 1))
     valid = b.operand(0)
     to = b.to_predicate(valid) if first and isinstance(valid, Reg) and valid.number >= 0 else -1
-    b.emit(Micro.match, dst=b.to(b.operand(first)), a=value, b=b.constant(WORD), x=int(is_all), count=to)
+    b.emit(Micro.match, dst=b.to(b.operand(first)), a=value, b=members_of(b), x=int(is_all), count=to)
 
 
 _REDUCTIONS = {"SUM": across.R_ADD, "MIN": across.R_MINIMUM, "MAX": across.R_MAXIMUM, "AND": across.R_AND,
@@ -197,7 +244,7 @@ def reduce(b: SassBuilder) -> None:
     if b.has("F32"):
         raise b.unknown()
     signed = int(b.has("S32") or what == across.R_ADD)
-    fields = {"mask": WORD, "shift": 32, "x": what, "y": signed, "b": b.constant(WORD)}
+    fields = {"mask": WORD, "shift": 32, "x": what, "y": signed, "b": members_of(b)}
     b.emit(Micro.reduce, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), **fields)
 
 
@@ -247,11 +294,6 @@ def _clock(b: SassBuilder) -> int:
 def give_way(b: SassBuilder) -> None:
     """YIELD and NANOSLEEP: lanes that wait for others of their warp let these run first."""
     _meet(b, b.constant(WORD), x=1)
-
-
-def never(b: SassBuilder) -> None:
-    """What stands only where BRA.DIV and BRA.CONV would lead."""
-    b.emit(Micro.trap)
 
 
 def nothing(b: SassBuilder) -> None:

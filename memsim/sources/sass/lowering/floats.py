@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsim.sources.ptx.lowering.builder import ZERO
 from memsim.sources.ptx.machine import floats, numbers
 from memsim.sources.ptx.machine.codes import Float, Micro, Type
-from memsim.sources.sass.builder import BOTH, SIGN_32, SIGN_64, WORD, SassBuilder
+from memsim.sources.sass.builder import BOTH, FIRST_ONLY, SIGN_32, SIGN_64, WORD, SassBuilder
 from memsim.sources.sass.lowering.predicates import joined, write_joined
 from memsim.sources.sass.operands import Bank, Imm, Reg, SassOperand
 
@@ -117,8 +117,24 @@ def compare_single(b: SassBuilder) -> None:
 
 
 def compare_double(b: SassBuilder) -> None:
-    """DSETP."""
-    _compare(b, double(b, 2), double(b, 3), Type.f64)
+    """DSETP; with .MIN and .MAX whether the first number is the result, and whether both are none."""
+    left, right = double(b, 2), double(b, 3)
+    if b.has("MIN", "MAX"):
+        return _which_extreme(b, left, right)
+    _compare(b, left, right, Type.f64)
+
+
+def _which_extreme(b: SassBuilder, left: int, right: int) -> None:
+    if b.operand(4) != Reg("P", -1):
+        raise b.unknown()
+    result, first, neither = b.temp(), b.temp_predicate(), b.temp_predicate()
+    _operate(b, Float.minimum if b.has("MIN") else Float.maximum, result, [left, right], Type.f64, 0)
+    b.set_predicate(first, Micro.equal, result, left, shift=0)
+    fields = {"x": int(Type.f64), "y": Float.compare, "list": floats.IS_NAN, "shift": numbers.NEAREST, "mask": 0}
+    b.emit(Micro.floating, dst=neither, a=left, b=left, count=FIRST_ONLY, **fields)
+    b.emit(Micro.floating, dst=neither, a=right, b=right, c=neither, count=BOTH, **fields)
+    for k, found in enumerate((first, neither)):
+        b.emit(Micro.predicate, dst=b.to_predicate(b.operand(k)), a=found, b=found, x=BOTH)
 
 
 def _compare(b: SassBuilder, left: int, right: int, kind: Type) -> None:

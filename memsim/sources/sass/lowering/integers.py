@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import SINK, ZERO
+from memsim.sources.ptx.machine import across
 from memsim.sources.ptx.machine.codes import Integer, Micro
-from memsim.sources.sass.builder import EITHER, WORD, SassBuilder
+from memsim.sources.sass.builder import EITHER, FIRST_ONLY, WORD, SassBuilder
 from memsim.sources.sass.operands import Bank, Imm, Reg
 
 _CARRY_AT = 32
@@ -282,15 +283,41 @@ def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
 
 def extreme(b: SassBuilder) -> None:
     """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger."""
+    if b.has("S64", "U64"):
+        return _wide_extreme(b)
     to, signed = b.to(b.operand(0)), not b.has("U32")
     if b.is_predicate(1):  # of sm_100: two results more, which nothing else here has
         if any(one != Reg("P", -1) and one != Reg("UP", -1) for one in b.operands[1:3]):
             raise b.unknown()
         b.operands = (b.operands[0], *b.operands[3:])
     left, right = b.word(b.operand(1)), b.word(b.operand(2))
+    if b.has("S16x2", "U16x2"):
+        return _packed_extreme(b, left, right)
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
     b.select(b.operand(3), least, most, to)
+
+
+def _wide_extreme(b: SassBuilder) -> None:
+    """The same of numbers of 64 bits; predicates before the result are not known to be used."""
+    _, first = _leading_predicates(b, 0)
+    unused, used = b.operands[:first], b.operands[first:]
+    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or len(set(used[3:])) != 1:
+        raise b.unknown()
+    b.operands = used
+    left, right = b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))
+    micros = (Micro.minimum_signed, Micro.maximum_signed) if b.has("S64") else (Micro.minimum, Micro.maximum)
+    least, most = (b.op(micro, left, right, shift=0) for micro in micros)
+    b.split(b.operand(0), b.select(b.operand(3), least, most))
+
+
+def _packed_extreme(b: SassBuilder, left: int, right: int) -> None:
+    """The same of each half of a word."""
+    least, most = Integer.packed_minimum, Integer.packed_maximum
+    if b.has("S16x2"):
+        least, most = Integer.packed_minimum_signed, Integer.packed_maximum_signed
+    rows = [b.op(Micro.integer, left, right, mask=WORD, shift=32, y=what) for what in (least, most)]
+    b.select(b.operand(3), rows[0], rows[1], b.to(b.operand(0)))
 
 
 def absolute(b: SassBuilder) -> None:
@@ -355,7 +382,9 @@ def extend_sign(b: SassBuilder) -> None:
 
 
 def choose(b: SassBuilder) -> None:
-    """SEL and USEL."""
+    """SEL and USEL; with .64 of two registers each."""
+    if b.has("64"):
+        return b.split(b.operand(0), b.select(b.operand(3), b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))))
     b.select(b.operand(3), b.word(b.operand(1)), b.word(b.operand(2)), b.to(b.operand(0)))
 
 
@@ -375,12 +404,32 @@ def difference(b: SassBuilder) -> None:
     _rare(b, Integer.difference if b.has("U32") else Integer.difference_signed, left, right, added)
 
 
+def packed_difference(b: SassBuilder) -> None:
+    """VABSDIFF4: the differences of bytes without their signs; with .ACC their sum, added to."""
+    how = int(b.has("S8")) + 2 + 4 * b.has("ACC")
+    if not b.has("ACC") and b.operand(3) != Reg("R", -1):
+        raise b.unknown()
+    left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
+    _rare(b, Integer.packed_difference, left, right, added, how)
+
+
+def _differing(b: SassBuilder, to: int, value: int) -> None:
+    """The lanes that have another value than the first active one."""
+    leader = b.temp()
+    b.emit(Micro.elect, dst=leader, b=b.constant(WORD), count=b.temp_predicate())
+    first = b.op(Micro.shuffle, value, leader, c=b.constant(31), x=across.INDEX, count=-1)
+    b.emit(Micro.unequal, dst=to, a=value, b=first, shift=32, x=FIRST_ONLY, count=-1)
+
+
 def to_uniform(b: SassBuilder) -> None:
     """R2UR: a register to a uniform one; a predicate gets the lanes that have another value than the first.
 
-    Uniform registers hold a value for each lane here, so that no lane has another value.
+    Uniform registers hold a value for each lane here, so that no lane has another value. Without a register lanes are
+    only compared.
     """
     out, first = _leading_predicates(b, 0)
+    if out and b.operand(first) == Reg("UR", -1) and not b.has("OR"):
+        return _differing(b, out[0], b.word(b.operand(first + 1)))
     b.emit(Micro.copy, dst=b.to(b.operand(first)), a=b.word(b.operand(first + 1)))
     if out and not b.has("OR"):
         b.emit(Micro.predicate, dst=out[0], a=0, b=0, x=0)
@@ -392,6 +441,8 @@ def add_two(b: SassBuilder) -> None:
         raise b.unknown()
     if b.has("64"):
         return b.split(b.operand(0), b.op(Micro.add, b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2)), mask=-1))
+    if b.has("16x2"):
+        return _rare(b, Integer.packed_add, b.raw(b.operand(1)), b.raw(b.operand(2)))
     b.emit(Micro.add, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), b=b.word(b.operand(2)), mask=WORD)
 
 

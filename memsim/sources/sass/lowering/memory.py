@@ -6,7 +6,8 @@ from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro, Type
 from memsim.sources.sass.builder import BANK_WINDOWS, BOTH, WORD, SassBuilder
-from memsim.sources.sass.constants import check_indexed
+from memsim.sources.sass.constants import ADDRESSES_BANK, addresses, check_indexed, functions_called
+from memsim.sources.sass.lowering.mbarriers import arrive, note_tested
 from memsim.sources.sass.operands import Bank, Imm, Mem, Reg, SassOperand
 
 _WINDOWS = {
@@ -48,7 +49,10 @@ def load(b: SassBuilder) -> None:
     width = width_of(b.one.modifiers)
     base, added = b.address(b.operand(1), _WINDOWS.get(b.one.name, 0))
     _check_descriptor(b, b.operand(1))
-    _load(b, base, added, width, access.LOGGED | access.LOAD_STORE | access.WAITED)
+    bits = access.LOGGED | access.LOAD_STORE | access.WAITED
+    if b.one in b.kernel.phase_loads:
+        bits |= note_tested(b, base, added)
+    _load(b, base, added, width, bits)
 
 
 def _load(b: SassBuilder, base: int, added: int, width: int, bits: int) -> None:
@@ -87,6 +91,8 @@ def load_constant(b: SassBuilder) -> None:
         return
     if operand.number == 2:
         return _load_literal(b, operand)
+    if operand.number == ADDRESSES_BANK:
+        return _load_address(b, operand)
     if operand.number not in BANK_WINDOWS:
         raise b.unknown("indexes a bank")
     if operand.number == 0:
@@ -119,6 +125,21 @@ def _load_literal(b: SassBuilder, operand: Bank) -> None:
     b.emit(Micro.copy, dst=b.to(b.operand(0)), a=found)
 
 
+def _load_address(b: SassBuilder, operand: Bank) -> None:
+    """An indexed word of bank 4: the address of a function that is called next."""
+    if operand.base is None or operand.offset or width_of(b.one.modifiers) != 8:
+        raise b.unknown("indexes a bank")
+    functions, place = functions_called(b.kernel), b.word(operand.base)
+    found = b.temp()
+    b.emit(Micro.copy, dst=found, a=ZERO)
+    for offset, (name, added) in addresses(b.kernel).items():
+        if name in functions:
+            here = b.temp_predicate()
+            b.set_predicate(here, Micro.equal, place, b.constant(offset))
+            b.emit(Micro.select, dst=found, a=b.constant(functions[name] + added), b=found, x=here)
+    b.split(b.operand(0), found)
+
+
 _ATOMICS = {
     "ADD": atomics.ADD, "MIN": atomics.MINIMUM, "MAX": atomics.MAXIMUM, "AND": atomics.AND, "OR": atomics.OR,
     "XOR": atomics.XOR, "EXCH": atomics.EXCHANGE, "CAS": atomics.SWAP, "CAST": atomics.SWAP,
@@ -139,6 +160,8 @@ def atomic_width(modifiers: tuple[str, ...]) -> int:
 def atomic(b: SassBuilder) -> None:
     """ATOM, ATOMG, ATOMS and RED: an operation on memory, with the value before where a register takes it."""
     name = b.one.name
+    if b.has("ARRIVE"):
+        return arrive(b)
     returns = not name.startswith("RED")
     first = 0
     if returns and b.is_predicate(0):
@@ -240,6 +263,8 @@ def find_space(b: SassBuilder) -> None:
         raise b.unknown()
     high = b.op(Micro.shift_right, b.wide(operand.registers[0]), b.constant(58), x=64)
     to = b.to_predicate(b.operand(0))
+    if b.has("D"):  # of another block of a cluster: machine code runs without clusters
+        return b.emit(Micro.predicate, dst=to, a=TRUE, b=TRUE, x=0)
     windows = {"S": SHARED_WINDOW, "L": LOCAL_WINDOW, "G": 0}
     window = next((windows[one] for one in b.one.modifiers if one in windows), None)
     if window is None:

@@ -6,6 +6,7 @@ from memsim.sources.ptx.lowering.builder import TRUE, ZERO
 from memsim.sources.ptx.machine import across
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.sass.builder import BOTH, EITHER, FIRST_ONLY, NEITHER, WORD, SassBuilder
+from memsim.sources.sass.lowering.control import members_of
 from memsim.sources.sass.operands import Imm, Reg, SassOperand
 
 # How a comparison (the first) and a predicate (the second) are joined, and its complement with the predicate.
@@ -40,8 +41,9 @@ def relation(b: SassBuilder) -> str:
 def compare(b: SassBuilder) -> None:
     """ISETP and UISETP; .EX are the upper words of numbers whose lower ones were compared before."""
     to, complement = b.to_predicate(b.operand(0)), b.to_predicate(b.operand(1))
-    left, right = b.word(b.operand(2)), b.word(b.operand(3))
-    how, signed = relation(b), not b.has("U32")
+    is_wide = b.has("S64", "U64")
+    left, right = (b.signed_wide(b.operand(k)) if is_wide else b.word(b.operand(k)) for k in (2, 3))
+    how, signed = relation(b), not b.has("U32", "U64")
     other, table, second = joined(b, b.operand(4))
     extended = b.has("EX")
     if how in ("T", "F"):
@@ -50,7 +52,7 @@ def compare(b: SassBuilder) -> None:
     if extended:
         return _compare_upper(b, left, right, how, signed, (to, complement, other, table, second))
     micro, left, right = _micro(how, signed, left, right)
-    _emit(b, micro, left, right, (to, complement, other, table, second))
+    _emit(b, micro, left, right, (to, complement, other, table, second), 0 if is_wide else 32)
 
 
 def _micro(how: str, signed: bool, left: int, right: int) -> tuple[Micro, int, int]:
@@ -66,10 +68,10 @@ def _micro(how: str, signed: bool, left: int, right: int) -> tuple[Micro, int, i
 Joined = tuple[int, int, int, int, int]
 
 
-def _emit(b: SassBuilder, micro: Micro, left: int, right: int, results: Joined) -> None:
+def _emit(b: SassBuilder, micro: Micro, left: int, right: int, results: Joined, shift: int) -> None:
     to, complement, other, table, second = results
     more = {"count": complement if complement != b.predicate("_") else -1}
-    b.emit(micro, dst=to, a=left, b=right, c=other, shift=32, x=table, y=second, **more)
+    b.emit(micro, dst=to, a=left, b=right, c=other, shift=shift, x=table, y=second, **more)
 
 
 def _compare_upper(b: SassBuilder, left: int, right: int, how: str, signed: bool, results: Joined) -> None:
@@ -193,7 +195,7 @@ def vote(b: SassBuilder) -> None:
     has_predicate = b.is_predicate(first) and b.is_predicate(first + 1)
     by, inverted = b.source_predicate(b.operands[-1])
     mode = next((_VOTES[one] for one in b.one.modifiers if one in _VOTES), across.ANY)
-    members = b.constant(WORD)
+    members = members_of(b)
     if to is not None and to != Reg("R", -1) and to != Reg("UR", -1):
         row = b.temp()
         b.emit(Micro.vote, dst=row, a=by, y=int(inverted), b=members, x=across.BALLOT)

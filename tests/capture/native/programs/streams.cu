@@ -46,7 +46,7 @@ static void times() {
   OK(cudaStreamCreateWithFlags(&b, cudaStreamNonBlocking));
   OK(cudaEventRecord(start, a));
   add<<<1, 32, 0, a>>>(data, 1, 0);
-  add<<<1, 32, 0, b>>>(data, 1, 0);  // beside the other
+  add<<<1, 32, 0, b>>>(data, 1, 0);  // at the same time as the other
   OK(cudaEventRecord(stop, b));
   OK(cudaEventSynchronize(stop));
   EXPECT(std::fabs(elapsed(start, stop) - 14) < 0.01);

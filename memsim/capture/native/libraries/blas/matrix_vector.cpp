@@ -77,7 +77,7 @@ int symmetric(int fill, int64_t n, int64_t k, T alpha, Stored stored, const T* x
     return multiply(n, n, alpha, read, x, incx, beta, y, incy);
 }
 
-// Element (i, j) of op(A) for a triangular matrix of k diagonals beside the main one.
+// Element (i, j) of op(A) for a triangular matrix of k diagonals next to the main one.
 template <class T, class Stored>
 auto triangle(int fill, int op, int unit, int64_t k, Stored stored) {
     return [=](int64_t row, int64_t column) {

@@ -8,14 +8,14 @@
 
 namespace standin {
 
-// Facts about the library that is linked; memsim/capture/libraries.py has them.
+// Facts about the library that is linked; memsim/capture/library_build.py has them.
 struct LibraryFacts {
     const char* title;  // as users know it: "cuBLAS"
     int not_supported;  // the status that the library returns for a function it lacks
 };
 extern const LibraryFacts library;
 
-// Counts one call that would have launched kernels. When the process ends, the user is told once how many there were.
+// Counts one call that would have launched kernels. When the process ends, one line reports how many there were.
 void count_call();
 
 // Reports the function once and returns the library's "not supported" status.

@@ -1,4 +1,4 @@
-"""What packages are told when they are imported, where an environment variable cannot say it before."""
+"""Settings of packages that are made when they are imported, where no environment variable can make them."""
 
 import contextlib
 import ctypes

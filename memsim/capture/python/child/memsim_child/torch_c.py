@@ -24,11 +24,8 @@ def load(spec):
     torch = os.path.dirname(spec.origin)
     packages.refuse("torch", os.path.join(torch, "version.py"), packages.OLDEST_TORCH)
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
-        print(
-            "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
-            file=sys.stderr,
-        )
-    elif driver.count():
+        sys.exit("memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch")
+    if driver.count():
         _device.append(ctypes.CDLL(_build(torch), mode=ctypes.RTLD_GLOBAL))
 
 

@@ -1,0 +1,1 @@
+"""How often does the prediction interval hold the time that was measured?"""

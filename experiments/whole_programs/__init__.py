@@ -1,0 +1,1 @@
+"""Twelve public programs through `memsim profile`, unmodified."""

@@ -1,0 +1,3 @@
+from experiments.whole_programs.trying import main
+
+main()

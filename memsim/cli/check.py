@@ -1,0 +1,130 @@
+"""``memsim check``: a gate for continuous integration."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memsim.cli.options import Jobs, QuietTables, gpu_names
+from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.gate.baseline import BaselineProgram
+
+WORSE = 1  # exit code
+
+
+def check(
+    ctx: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PROGRAM]", help="With --update, a program to add: CUDA C++ files, an executable, a "
+                       "Python file, or a folder of traces. Its arguments follow after --."),
+    ] = None,
+    baseline: Annotated[Path, typer.Option("--baseline", "-b", help="The baseline file.")] = Path(
+        "memsim-baseline.toml"
+    ),
+    update: Annotated[
+        bool, typer.Option("--update", help="Measure and write the baseline: of PROGRAM, else of all its programs.")
+    ] = False,
+    gpu: Annotated[
+        list[str] | None,
+        typer.Option(help="With PROGRAM: a GPU; give it several times for several.", autocompletion=gpu_names),
+    ] = None,
+    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="With PROGRAM: only these kernels: a,b.")] = None,
+    blocks: Annotated[
+        str | None, typer.Option(help="With PROGRAM: the blocks to trace: FIRST:LAST, 4x or all.")
+    ] = None,
+    include: Annotated[list[Path] | None, typer.Option("-I", help="With PROGRAM: a folder of include files.")] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", help="With PROGRAM: define a macro, NAME or NAME=VALUE.")
+    ] = None,
+    library: Annotated[list[str] | None, typer.Option("-l", help="With PROGRAM: link a library.")] = None,
+    std: Annotated[str, typer.Option("--std", help="With PROGRAM: the C++ standard.")] = "c++17",
+    github: Annotated[
+        bool | None,
+        typer.Option("--github/--no-github", help="Print annotations for GitHub.", show_default="in GitHub Actions"),
+    ] = None,
+    jobs: Jobs = None,
+    quiet: QuietTables = False,
+) -> None:  # fmt: skip
+    """Compare kernels with a baseline file, and fail if one became slower.
+
+    --update runs the programs and writes the baseline, which belongs into the repository. Without it the programs run
+    again, and each figure that grew by more than the file allows is reported on the source line that caused it. Same
+    inputs, same result, on any machine.
+
+    Exit status: 0; 1, a kernel became worse or is missing; 2, bad input.
+
+    \b
+    memsim check --update app.cu --gpu rtx4090 --gpu a100 -- 1024
+    memsim check
+    memsim check --update
+    """
+    from memsim import api
+    from memsim.cli.output import write_file
+    from memsim.report.check import figures_text, github_annotations, plain
+
+    def tell(what: str) -> None:
+        if not quiet:
+            typer.echo(f"memsim: {what}", err=True)
+
+    program = _program(ctx, files, baseline, gpu, kernel, blocks, include, define, library, std)
+    if update:
+        written = api.update(baseline, program, jobs=jobs, progress=tell)
+        write_file(baseline, written.text())
+        count = sum(len(one.kernels) for one in written.programs)
+        tell(f"{baseline}: {count} kernels of {len(written.programs)} programs; review it, and commit it")
+        return
+    if program is not None:
+        raise InputError("check", "PROGRAM", f"is given without --update; add it to {baseline} with --update first")
+    outcome = api.check(baseline, jobs=jobs, progress=tell)
+    for note in outcome.notes:
+        typer.echo(f"memsim: {note}", err=True)
+    if not quiet:
+        typer.echo(figures_text(outcome.kernels))
+    for line in plain(outcome.regressions):
+        typer.echo(line)
+    for one in outcome.missing:
+        typer.echo(f"{baseline}: {one} is not launched any more; memsim check --update removes it")
+    if github or (github is None and os.environ.get("GITHUB_ACTIONS") == "true"):
+        for line in github_annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
+            typer.echo(line)
+    if not outcome.passed:
+        raise typer.Exit(WORSE)
+
+
+def _program(
+    ctx: typer.Context, files: list[str] | None, baseline: Path, gpus: list[str] | None, kernel: str | None,
+    blocks: str | None, includes: list[Path] | None, definitions: list[str] | None, libraries: list[str] | None,
+    standard: str,
+) -> BaselineProgram | None:  # fmt: skip
+    """The program that the command line describes, with paths relative to the baseline; None: it names none."""
+    from memsim.gate.baseline import BaselineProgram
+    from memsim.gpu.defaults import DEFAULT_GPU
+
+    if not files:
+        given = {"--gpu": gpus, "--kernel": kernel, "-D": definitions, "--": ctx.obj}
+        for option, value in given.items():
+            if value:
+                raise InputError("check", option, "goes with a program; the baseline says how its programs are run")
+        return None
+    folder = baseline.absolute().parent
+
+    def relative(path: str | Path) -> str:
+        return os.path.relpath(path, folder)
+
+    return BaselineProgram(
+        files=[relative(one) for one in files],
+        arguments=ctx.obj or [],
+        gpus=[relative(one) if one.endswith(".toml") else one for one in gpus or [DEFAULT_GPU]],
+        kernel=kernel,
+        blocks=blocks,
+        includes=[relative(one) for one in includes or []],
+        definitions=definitions or [],
+        libraries=libraries or [],
+        standard=standard,
+    )

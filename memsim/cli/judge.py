@@ -1,0 +1,70 @@
+"""``memsim judge``: verdicts on kernels, for programs that write programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memsim.cli.options import Gpu, Jobs
+from memsim.gpu.defaults import DEFAULT_GPU
+
+NOT_RIGHT = 1  # exit code
+
+
+def judge(
+    candidates: Annotated[
+        list[str],
+        typer.Argument(help="CUDA C++ files with a kernel, folders of them, or - for paths on standard input."),
+    ],
+    task: Annotated[
+        Path, typer.Option("--task", "-t", help="A Python file that sets grid, block, arguments and expected.")
+    ],
+    gpu: Gpu = DEFAULT_GPU,
+    seconds: Annotated[float, typer.Option(help="Each candidate's time budget.")] = 20.0,
+    memory: Annotated[float, typer.Option(help="Each candidate's memory budget in GB.")] = 4.0,
+    gains: Annotated[bool, typer.Option("--gains", help="Predict what each finding's repair saves; slower.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON document per line and candidate.")] = False,
+    jobs: Jobs = None,
+) -> None:
+    """Judge kernels: do they run, is the result right, how fast are they, what is slow.
+
+    Each candidate is compiled and run in a process of its own, within a budget of time and memory, without network,
+    and with a private temporary folder. Device code never runs natively: memsim executes its machine code.
+
+    Exit status: 0, all are right; 1, one is not; 2, bad input.
+
+    \b
+    memsim judge candidate.cu --task task.py --json
+    memsim judge candidates/ --task task.py --gpu a100 --json
+    agent | memsim judge - --task task.py --json
+    """
+    from memsim import api
+    from memsim.judge.batch import PathLines
+
+    given = PathLines(0) if candidates == ["-"] else candidates
+    all_right = True
+    for one in api.judge(given, task, gpu, seconds=seconds, memory_bytes=round(memory * 1e9), gains=gains, jobs=jobs):
+        all_right = all_right and one["verdict"] == "right"
+        typer.echo(json.dumps(one, allow_nan=False) if as_json else _line(one))
+    if not all_right:
+        raise typer.Exit(NOT_RIGHT)
+
+
+def _line(one: dict[str, Any]) -> str:
+    """A document in a line."""
+    told = f"{one['file']}: {one['verdict']}"
+    if one["time_us"] is not None:
+        told += f", {one['time_us']['mean']:.4g} µs, bound by {one['bound_by']['part']}"
+        if one["of_best"] is not None:
+            told += f", {one['of_best']:.0%} of the best possible time's speed"
+    if one["error"] is not None:
+        place = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
+        told += f": {place}{one['error']['text']}"
+    for finding in one["findings"][:1]:
+        told += f"; {finding['cause']}, line {finding['line']}: {finding['hint']}"
+    for warning in one["warnings"]:
+        told += f"; {warning['kind']}: {warning['text']}"
+    return told

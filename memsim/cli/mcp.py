@@ -1,0 +1,94 @@
+"""``memsim mcp``: a server of the Model Context Protocol over standard input and output."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import wraps
+from multiprocessing import get_context
+from typing import Any
+
+from memsim.support.errors import InputError
+
+
+def mcp() -> None:
+    """Serve profile, judge, explain and what_if to agents, by the Model Context Protocol.
+
+    It needs the package mcp: pip install 'memsim[mcp]'. An agent's configuration names the command `memsim mcp`.
+    """
+    try:
+        from mcp.server import MCPServer
+    except ImportError:
+        problem = "needs the package mcp, version 2 or later; pip install 'memsim[mcp]'"
+        raise InputError("memsim mcp", "server", problem) from None
+    from memsim import __version__
+    from memsim.api.tools import TOOLS
+
+    _keep_streams()
+    server = MCPServer("memsim", version=__version__, instructions="Predicts GPU kernels without a GPU.")
+    worker = _WarmWorker()
+    for tool in TOOLS:
+        server.tool()(worker.calling(tool))
+    try:
+        server.run("stdio")
+    finally:
+        worker.end()
+
+
+def _keep_streams() -> None:
+    """Keep the protocol's streams to this process: a captured program inherits others, and may print."""
+    protocol_in, protocol_out = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdin = os.fdopen(protocol_in, "r", encoding="utf-8")
+    sys.stdout = os.fdopen(protocol_out, "w", encoding="utf-8")
+
+
+class _WarmWorker:
+    """One process that carries out calls and stays loaded; a new one takes the place of one that died."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def calling(self, tool: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
+        """The tool as the server calls it: in the worker, while the server answers other messages."""
+
+        @wraps(tool)
+        async def call(*arguments: Any, **named: Any) -> dict[str, Any]:
+            import asyncio
+
+            try:
+                future = self._pool.submit(_carry_out, tool.__name__, arguments, named)
+                found, problem = await asyncio.wrap_future(future)
+            except BrokenProcessPool:
+                self._begin()
+                problem = "the process that carried this out was killed (out of memory?)"
+            if problem:
+                raise ValueError(problem)
+            return found  # type: ignore[no-any-return]
+
+        call.__signature__ = inspect.signature(tool, eval_str=True)  # type: ignore[attr-defined]
+        call.__annotations__ = inspect.get_annotations(tool, eval_str=True)
+        return call
+
+    def end(self) -> None:
+        """End the worker."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _begin(self) -> None:
+        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
+def _carry_out(name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:
+    """A tool's answer, or what was wrong with what it was given."""
+    from memsim.api import tools
+
+    try:
+        return getattr(tools, name)(*arguments, **named), ""
+    except InputError as error:
+        return None, str(error)

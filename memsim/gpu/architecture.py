@@ -1,0 +1,133 @@
+"""What an architecture fixes, as data: how accesses coalesce, units of occupancy, what caches and counters do.
+
+A GPU's file states numbers; what follows from its compute capability stands here, and nothing else in memsim compares
+capabilities. Each entry of ``ARCHITECTURES`` is the one before it with what changed. Sources: NVIDIA CUDA C Programming
+Guide, versions 2.3 (section 5.1.2), 3.0 to 4.2 (appendix "Compute Capabilities") and 5.0 and later (the same appendix
+and its technical specifications); for the units of occupancy, those that :mod:`memsim.gpu.occupancy` names.
+:mod:`memsim.trace.coalescing_rules` explains the rules of accesses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+
+
+class Coalescing(StrEnum):
+    """Which global accesses of a group of lanes share a transaction."""
+
+    in_order = "in_order"  # lane k on word k of a segment, else one per lane
+    segments = "segments"  # one per touched segment, halved while only one half is used
+    lines = "lines"  # one per touched line (or sector, of loads that no L1 serves)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What follows from a compute capability.
+
+    Attributes:
+        group_lanes: lanes of a warp whose accesses are looked at together.
+        splits_wide: whether accesses of 8 and 16 bytes to global memory are looked at in halves and quarters of it.
+        coalescing: of global and local memory.
+        uncached_by_line: whether loads that L1 does not serve are grouped by line.
+        has_l1: whether an L1 can hold global memory.
+        has_async_copies: whether copies from global to shared memory need no registers (``cp.async``).
+        shared_banks: of shared memory, 4 bytes wide.
+        one_broadcast: whether a pass over the banks serves one word to any number of lanes, and otherwise one lane per
+            bank; else one word per bank, to any number of lanes.
+        pairs_share_words: whether wide shared loads of lanes with equal addresses in pairs take half the passes.
+        sector_counters: whether the vendor's profiler counts L1 in sectors.
+        block_registers: whether registers are handed out to a whole block; else to each warp.
+        register_unit: a block's or a warp's registers are a multiple.
+        pair_unit, pair_registers: the unit for some numbers of registers per thread.
+        warp_unit: with `block_registers`, a block's warps are counted as a multiple; else the SM's partitions, each
+            with an equal share of the registers.
+        checked_partitions: partitions that a launch check takes instead; 0: the same.
+        shared_unit: a block's bytes of shared memory are a multiple.
+        reserved_shared_bytes: that the system takes of every block.
+    """
+
+    group_lanes: int = 16
+    splits_wide: bool = False
+    coalescing: Coalescing = Coalescing.in_order
+    uncached_by_line: bool = False
+    has_l1: bool = False
+    has_async_copies: bool = False
+    shared_banks: int = 16
+    one_broadcast: bool = True
+    pairs_share_words: bool = False
+    sector_counters: bool = False
+    block_registers: bool = True
+    register_unit: int = 256
+    pair_unit: int = 0
+    pair_registers: frozenset[int] = frozenset()
+    warp_unit: int = 2
+    checked_partitions: int = 0
+    shared_unit: int = 512
+    reserved_shared_bytes: int = 0
+
+    def data_lanes(self, width: int) -> int:
+        """Lanes whose words the data stage of L1 or shared memory reads together, of `width` bytes each."""
+        return self.group_lanes if self.group_lanes < 32 else {8: 16, 16: 8}.get(width, 32)
+
+    def global_lanes(self, width: int) -> int:
+        """Lanes whose global accesses of `width` bytes share transactions."""
+        return self.data_lanes(width) if self.splits_wide else self.group_lanes
+
+
+_TESLA = Architecture()
+_TESLA_2 = replace(_TESLA, coalescing=Coalescing.segments, register_unit=512)
+_FERMI = Architecture(
+    group_lanes=32, splits_wide=True, coalescing=Coalescing.lines, has_l1=True, shared_banks=32, one_broadcast=False,
+    block_registers=False, register_unit=64, pair_unit=128,
+    pair_registers=frozenset((21, 22, 29, 30, 37, 38, 45, 46)), shared_unit=128,
+)  # fmt: skip
+_KEPLER = replace(_FERMI, register_unit=256, pair_registers=frozenset(), warp_unit=4, shared_unit=256)
+_MAXWELL = replace(_KEPLER, splits_wide=False)
+_VOLTA = replace(_MAXWELL, uncached_by_line=True, pairs_share_words=True, sector_counters=True)
+_AMPERE = replace(_VOLTA, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True)
+
+ARCHITECTURES = {  # by the compute capability from which on it holds
+    (1, 0): _TESLA,
+    (1, 2): _TESLA_2,
+    (2, 0): _FERMI,
+    (3, 0): _KEPLER,
+    (5, 0): _MAXWELL,
+    (6, 0): replace(_MAXWELL, warp_unit=2, checked_partitions=4),
+    (6, 1): _MAXWELL,
+    (7, 0): _VOLTA,
+    (8, 0): _AMPERE,
+}
+_NEVER_MADE = ((0, 0), (1, 0)), ((1, 4), (2, 0)), ((4, 0), (5, 0))  # from, up to but not
+
+
+def capability_number(compute_capability: str) -> tuple[int, int]:
+    """The numbers of ``"8.6"``.
+
+    >>> capability_number("8.6") < capability_number("10.0")
+    True
+    """
+    major, minor = compute_capability.split(".")
+    return int(major), int(minor)
+
+
+def is_known(compute_capability: str) -> bool:
+    """Whether a compute capability exists, or may exist some day.
+
+    >>> [text for text in ("0.9", "1.3", "1.4", "4.0", "8.6") if is_known(text)]
+    ['1.3', '8.6']
+    """
+    number = capability_number(compute_capability)
+    return not any(first <= number < end for first, end in _NEVER_MADE)
+
+
+@cache
+def architecture(compute_capability: str) -> Architecture:
+    """What a compute capability fixes; one that never was made, as the next before it, or as the first.
+
+    >>> architecture("8.6").reserved_shared_bytes, architecture("1.3").shared_banks
+    (1024, 16)
+    """
+    number = capability_number(compute_capability)
+    return next((of for first, of in reversed(ARCHITECTURES.items()) if number >= first), _TESLA)

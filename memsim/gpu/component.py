@@ -1,0 +1,89 @@
+"""A part of the machine that declares itself once: its parameters, its counters, and the laws that these obey.
+
+From a declaration follow the section of a GPU's configuration (schema, defaults, ranges, the reference of fields), the
+columns of results files, the check of files, JSON, the text report and the random machines of the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memsim.gpu.section import Section
+
+Counts = Mapping[str, Any]  # of a component: by counter, a number or an array of them
+
+
+@dataclass(frozen=True)
+class ComponentCounter:
+    """A number that a component counts in one trial.
+
+    Attributes:
+        name: in files and JSON.
+        meaning: what is counted, in what unit.
+    """
+
+    name: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ComponentLaw:
+    """What always holds between a component's counters.
+
+    Attributes:
+        broken: says in words that it does not hold.
+        holds: whether it does.
+    """
+
+    broken: str
+    holds: Callable[[Counts], Any]
+
+
+@dataclass(frozen=True)
+class ComponentRatio:
+    """A figure of merit.
+
+    Attributes:
+        name: in reports and JSON.
+        meaning: in words.
+        value: from the counters, and the read sectors that missed L2; nan where it does not exist.
+    """
+
+    name: str
+    meaning: str
+    value: Callable[[Counts, float], float]
+
+
+@dataclass(frozen=True)
+class Component:
+    """A declaration.
+
+    Attributes:
+        section: its name, and that of its section of the configuration.
+        parameters: the section, with default, range and description of every field; its first field chooses the kind.
+        off: the kind with which the part does not exist.
+        counters, laws, ratios: of one trial.
+    """
+
+    section: str
+    parameters: type[Section]
+    off: str
+    counters: tuple[ComponentCounter, ...]
+    laws: tuple[ComponentLaw, ...]
+    ratios: tuple[ComponentRatio, ...]
+
+    @property
+    def chooser(self) -> str:
+        """The field that chooses the kind.
+
+        >>> from memsim.gpu.prefetcher import PREFETCHER
+        >>> PREFETCHER.chooser
+        'kind'
+        """
+        return next(iter(self.parameters.model_fields))
+
+    def is_on(self, configuration: Mapping[str, Any]) -> bool:
+        """Whether a configuration (of plain data, by section) has the part."""
+        return configuration.get(self.section, {}).get(self.chooser, self.off) != self.off

@@ -1,0 +1,35 @@
+"""The registry of components, in the order of their columns in results files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.component import Component
+from memsim.gpu.prefetcher import PREFETCHER
+
+COMPONENTS: tuple[Component, ...] = (PREFETCHER,)
+
+
+COUNTERS: tuple[tuple[str, str], ...] = tuple(  # (section, counter), in the order of results files
+    (one.section, counter.name) for one in COMPONENTS for counter in one.counters
+)
+
+
+def counts_of(component: Component, values: np.ndarray) -> dict[str, np.ndarray]:
+    """The counters of a component, by name.
+
+    Args:
+        values: [..., len(COUNTERS)]; any leading axes, such as trials.
+
+    >>> int(counts_of(PREFETCHER, np.arange(len(COUNTERS)))["sent"])
+    3
+    """
+    return {name: values[..., at] for at, (section, name) in enumerate(COUNTERS) if section == component.section}
+
+
+def absent_sections(configuration: Mapping[str, Any]) -> tuple[str, ...]:
+    """Sections of the components that a configuration (plain data, by section) does without."""
+    return tuple(one.section for one in COMPONENTS if not one.is_on(configuration))

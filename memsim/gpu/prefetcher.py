@@ -1,0 +1,87 @@
+"""The declaration of the hardware prefetcher of L2: kinds, parameters, counters, laws, figures of merit.
+
+The figures of merit are those of Srinath, Mutlu, Kim and Patt, *Feedback Directed Prefetching*, HPCA 2007, section 2.2,
+and of Jain and Lin's survey for coverage. Everything counts 32-byte sectors unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from memsim.gpu.component import Component, ComponentCounter, ComponentLaw, ComponentRatio, Counts
+from memsim.gpu.section import Section
+
+
+class PrefetcherKind(StrEnum):
+    """Which lines L2 fetches before a request asks for them."""
+
+    none = "none"  # no prefetcher
+    next_line = "next_line"  # the lines behind one that missed or was prefetched (Smith, ACM Comp. Surveys 14(3), 1982)
+    stride = "stride"  # along the stride of an instruction on an SM (Chen and Baer, IEEE Trans. Computers 44(5), 1995)
+    stream = "stream"  # ahead of runs of near misses in one direction (Srinath et al., HPCA 2007, section 2.1)
+
+
+class Prefetcher(Section):
+    """The hardware prefetcher of L2."""
+
+    kind: PrefetcherKind = Field(PrefetcherKind.none, description="which lines are prefetched into L2; none: no line")
+    degree: int = Field(2, ge=1, le=64, description="lines that one request makes it fetch at most")
+    distance: int = Field(4, ge=1, le=256, description="lines or strides that it runs ahead of the request")
+    entries: int = Field(64, ge=1, le=4096, description="strides or streams that it tracks; the oldest is replaced")
+    training: int = Field(2, ge=1, le=16, description="near misses in one direction that make a stream")
+    page_bytes: int = Field(4096, ge=256, le=2**30, description="aligned bytes that no prefetch leaves")
+
+
+def _ratio(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
+
+
+def _used(counts: Counts) -> float:
+    return float(counts["useful"] + counts["late"])
+
+
+PREFETCHER = Component(
+    section="prefetcher",
+    parameters=Prefetcher,
+    off=PrefetcherKind.none,
+    counters=(
+        ComponentCounter("requests", "lines that it asked L2 for"),
+        ComponentCounter("redundant", "of these, lines that were present or under way"),
+        ComponentCounter("dropped", "of these, lines for which there was no way or MSHR"),
+        ComponentCounter("sent", "of these, lines that were fetched"),
+        ComponentCounter("sectors", "sectors fetched"),
+        ComponentCounter("useful", "of these, sectors that a request found present"),
+        ComponentCounter("late", "of these, sectors that a request found under way"),
+        ComponentCounter("unused", "of these, sectors evicted before any request asked for them"),
+        ComponentCounter("left", "of these, sectors that L2 still holds unasked for at the end"),
+    ),
+    laws=(
+        ComponentLaw(
+            "prefetches are not all redundant, dropped or sent",
+            lambda of: of["requests"] == of["redundant"] + of["dropped"] + of["sent"],
+        ),
+        ComponentLaw(
+            "prefetched sectors are not all used, evicted or left",
+            lambda of: of["sectors"] == of["useful"] + of["late"] + of["unused"] + of["left"],
+        ),
+    ),
+    ratios=(
+        ComponentRatio(
+            "coverage",
+            "prefetched sectors that were used, over these and the read sectors that missed",
+            lambda of, missed: _ratio(_used(of), _used(of) + missed),
+        ),
+        ComponentRatio(
+            "accuracy",
+            "prefetched sectors that were used, over all of them",
+            lambda of, _: _ratio(_used(of), float(of["sectors"])),
+        ),
+        ComponentRatio(
+            "lateness",
+            "used sectors that were still under way, over all used ones",
+            lambda of, _: _ratio(float(of["late"]), _used(of)),
+        ),
+    ),
+)

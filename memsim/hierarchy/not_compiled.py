@@ -1,0 +1,22 @@
+"""Mechanisms that only the reference model has: written there first, and not compiled yet."""
+
+from __future__ import annotations
+
+from memsim.gpu.components import COMPONENTS
+from memsim.gpu.config import GPU
+from memsim.support.errors import InputError
+
+_REFERENCE_ONLY = ("prefetcher",)  # sections of components
+
+
+def check_compiled(gpu: GPU) -> None:
+    """Refuse a GPU that the compiled engine cannot replay.
+
+    Raises:
+        InputError: naming the field, and the engine that can.
+    """
+    for one in COMPONENTS:
+        kind = getattr(getattr(gpu, one.section), one.chooser)
+        if one.section in _REFERENCE_ONLY and kind != one.off:
+            problem = f"is {kind}, which only the reference model has; give --engine reference, or {one.off}"
+            raise InputError(gpu.name, f"{one.section}.{one.chooser}", problem)

@@ -1,0 +1,121 @@
+"""What the page shows of a program: its time, its kernels, cold next to warm L2, and its timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memsim.analysis.program import LaunchGroup, ProgramResult
+from memsim.analysis.result import RunResult
+from memsim.analysis.tables import ABSENT, number, one_time
+from memsim.host.profiled import profiled_timeline
+from memsim.report.page.pictures import svg
+from memsim.report.profile import finding_text
+from memsim.report.timeline import timeline_figure
+from memsim.support.errors import InputError
+
+_SECTOR_BYTES = 32
+
+
+def of_program(label: str, result: ProgramResult, place: int, links: Mapping[str, str]) -> dict[str, Any]:
+    """Everything of one program that the template asks for.
+
+    Args:
+        label: what the page calls it.
+        result: the profile.
+        place: its number on the page.
+        links: by a kernel's label, the place on the page that shows it; kernels without one are left out there.
+    """
+    total, groups = result.time.mean, dict(zip(result.labels(), result.groups, strict=True))
+    findings = {one["kernel"]: one for one in result.about["findings"]}
+    timeline, rests_on = _timeline(result, f"p{place}-timeline")
+    return {
+        "id": f"p{place}",
+        "label": label,
+        "program": result.about["program"],
+        "gpu": result.gpu,
+        "sentences": _sentences(result, groups, findings),
+        "key": _key_figures(result),
+        "interrupted": result.about["interrupted"],
+        "kernels": [_kernel(name, group, total, findings.get(name), links) for name, group in groups.items()],
+        "pairs": [_pair(name, group) for name, group in groups.items() if group.others is not None],
+        "timeline": timeline,
+        "rests_on": rests_on,
+    }
+
+
+def _sentences(
+    result: ProgramResult, groups: Mapping[str, LaunchGroup], findings: Mapping[str, Mapping[str, Any]]
+) -> list[str]:
+    """What is slow, where, why, and what would help, in the order of kernels."""
+    total, lines = result.time.mean, []
+    for name, group in list(groups.items())[:2]:
+        share, (bound, busy) = group.time.mean / total, group.bound_by
+        of_best = group.best_possible / group.time.mean
+        why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
+        near = f", at {100 * of_best:.0f} % of the best possible speed" if of_best == of_best else ""
+        text = f"{name} takes {100 * share:.0f} % of the time, {why}{near}"
+        lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
+        if share > 0.8:
+            break
+    return lines
+
+
+def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
+    interval, total = result.time.interval(), result.time.mean
+    within = "" if interval is None else f" ± {50 * interval.width / total:.1f} %"
+    best = sum(group.best_possible for group in result.groups)
+    launches, trials = sum(group.launches for group in result.groups), len(result.time.values)
+    return [
+        ("time of all launches", f"{one_time(total)}{within}", "95 % interval of the mean"),
+        ("best possible", one_time(best) if best == best else ABSENT, f"{100 * best / total:.0f} % of that"),
+        ("launches", f"{launches:,}", f"of {len(result.groups)} kernels and shapes"),
+        ("trials", str(trials), "order of warps, and which launches are replayed"),
+    ]
+
+
+def _kernel(
+    name: str, group: LaunchGroup, total: float, finding: Mapping[str, Any] | None, links: Mapping[str, str]
+) -> dict[str, Any]:
+    bound, busy = group.bound_by
+    return {
+        "label": name,
+        "link": links.get(name),
+        "share": group.time.mean / total,
+        "time": one_time(group.time.mean),
+        "launches": f"{group.launches:,}",
+        "bound": f"{bound}, {100 * busy:.0f} % busy",
+        "best": group.best_possible / group.time.mean,
+        "finding": "" if finding is None else finding_text(dict(finding)),
+    }
+
+
+def _pair(name: str, group: LaunchGroup) -> dict[str, Any]:
+    """The first launch, which finds what other kernels left, next to a later one."""
+    assert group.others is not None
+    first, later = group.first, group.others
+    rows = [
+        ("time", one_time(first.kernel_time.mean), one_time(later.kernel_time.mean)),
+        ("L2 read hits", _percent(first.l2_read.mean), _percent(later.l2_read.mean)),
+        ("DRAM traffic", _traffic(first), _traffic(later)),
+    ]
+    return {"label": name, "rows": rows, "ratio": first.kernel_time.mean / later.kernel_time.mean}
+
+
+def _percent(value: float) -> str:
+    return ABSENT if value != value else f"{number(100 * value, 1)} %"
+
+
+def _traffic(result: RunResult) -> str:
+    return f"{number(sum(result.counters['dram']['sectors'].values()) * _SECTOR_BYTES / 1e6, 2)} MB"
+
+
+def _timeline(result: ProgramResult, name: str) -> tuple[str, str]:
+    """The picture and what it rests on; an empty picture and why there is none."""
+    if not result.about["activities"]:
+        return "", "The file has no copies and waits: it was made from a folder without launches.json."
+    try:
+        timeline, rests_on = profiled_timeline(result)
+    except InputError as error:
+        return "", str(error)
+    return svg(timeline_figure(timeline), name, "Timeline of launches and copies by stream."), rests_on

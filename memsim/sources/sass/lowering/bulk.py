@@ -1,0 +1,52 @@
+"""Bulk copies between global and shared memory, which one lane of a warp issues."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.lowering.builder import SINK, ZERO
+from memsim.sources.ptx.machine import access, bulk, log
+from memsim.sources.ptx.machine.codes import SHARED_WINDOW, Micro
+from memsim.sources.sass.builder import WORD, SassBuilder
+from memsim.sources.sass.operands import Mem, Reg, parse_operands
+
+# ELECT stands so many instructions at most before the copy of the lane that it chooses.
+_REACH = 8
+_UNIT = 16  # bytes in which the size of a copy counts
+
+
+def copy(b: SassBuilder) -> None:
+    """UBLKCP: a stretch of memory to shared memory (.S.G), whose mbarrier is notified, or from there (.G.S)."""
+    if b.one.modifiers not in (("S", "G"), ("G", "S")) or len(b.operands) != 3:
+        raise b.unknown()
+    loads = b.one.modifiers[0] == "S"
+    target, source = (_pair(b, k) for k in (0, 1))
+    shared, other = (target, source) if loads else (source, target)
+    place = b.op(Micro.add, b.raw(shared), b.constant(SHARED_WINDOW))
+    size = b.op(Micro.multiply, b.word(b.operand(2)), b.constant(_UNIT), mask=WORD)
+    far = b.wide(other)
+    fields = {"a": far, "b": place, "list": b.raw(shared, 1)} if loads else {"a": place, "b": far, "list": ZERO}
+    bits = access.VALUES | (bulk.ARRIVES if loads else log.STORES)
+    b.emit(Micro.bulk, c=size, x=0, mask=0, y=bits, guard=issuing_lane(b), **fields)
+
+
+def _pair(b: SassBuilder, k: int) -> Reg:
+    operand = b.operand(k)
+    if not isinstance(operand, Mem) or len(operand.registers) != 1 or operand.offset:
+        raise b.unknown()
+    return operand.registers[0]
+
+
+def issuing_lane(b: SassBuilder) -> int:
+    """The predicate of the lane that issues an instruction of the uniform unit which works once for a warp.
+
+    That is the lane that an ELECT just before chose, where loops of ptxas go through all lanes, else the lowest one.
+    """
+    at = b.one.address // 16
+    for one in reversed(b.kernel.code[max(at - _REACH, 0) : at]):
+        if one.name == "ELECT":
+            return b.to_predicate(parse_operands(one.operands, one.word)[0])
+        if one.labels:
+            break
+    chosen = b.temp_predicate()
+    b.emit(Micro.predicate, dst=chosen, a=0, b=0, x=0, guard=-1)
+    b.emit(Micro.elect, dst=SINK, b=b.constant(WORD), count=chosen)
+    return chosen

@@ -1,0 +1,59 @@
+"""The prediction interval holds as many new programs as it says, and no table is counted twice."""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+import pytest
+
+from memsim.analysis.model_error import LaunchError, measured_errors, model_error
+from memsim.analysis.statistics import Interval
+
+
+def family(rng, name="7", programs=12, launches=4, within=0.1) -> list[LaunchError]:
+    """Programs whose errors are normal, each with launches that err alike."""
+    found = []
+    for program in range(programs):
+        centre = rng.normal(0.1, 0.2)
+        found += [LaunchError(name, f"{name}.{program}", centre + rng.normal(0, within)) for _ in range(launches)]
+    return found
+
+
+@pytest.mark.parametrize("level", [0.8, 0.9])
+def test_a_new_program_is_held_as_often_as_promised(level):
+    rng, held = np.random.default_rng(1), []
+    for _ in range(2000):
+        *known, new = family(rng, programs=9, launches=1)
+        found = model_error("7", known, level)
+        held.append(abs(new.error - found.shift) <= found.half)
+    assert np.mean(held) == pytest.approx(level, abs=0.025)
+
+
+def test_launches_of_one_program_count_as_one():
+    errors = family(np.random.default_rng(2))
+    again = [one for one in errors if one.program == "7.0"] * 5
+    once, more = model_error("7", errors), model_error("7", errors + again)
+    assert (more.programs, more.shift, more.half) == pytest.approx((once.programs, once.shift, once.half))
+
+
+def test_a_family_of_few_programs_leans_on_all_others():
+    rng = np.random.default_rng(3)
+    wide, narrow = family(rng), [LaunchError("8", f"8.{k}", 0.01 * k) for k in range(3)]
+    alone, pooled, unknown = model_error("8", narrow), model_error("8", wide + narrow), model_error("9", wide + narrow)
+    assert alone.half < pooled.half and unknown.programs == 0
+    assert unknown.half == pytest.approx(model_error("7", wide).half, rel=0.3)
+
+
+def test_trials_and_sampling_widen_the_interval():
+    found = model_error("7")
+    alone, both = found.interval(10.0), found.interval(10.0, Interval(8.0, 15.0))
+    assert both.low < alone.low and both.high > alone.high
+    assert log(both.high / 10.0) - found.shift == pytest.approx(np.hypot(found.half, log(1.5)))
+    assert alone == pytest.approx([10 * exp(found.shift - found.half), 10 * exp(found.shift + found.half)])
+
+
+def test_the_table_has_launches_of_several_families():
+    errors = measured_errors()
+    assert {"7", "8"} <= {one.family for one in errors} and len({one.program for one in errors}) >= 30
+    assert all(abs(one.error) < 1 for one in errors)

@@ -1,0 +1,68 @@
+"""The MCP server and the functions behind it."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+from compilers import needs_capture
+from judge_candidates import TASKS
+from planted_defects import PROGRAM
+
+from memsim.api import tools
+from memsim.support.errors import InputError
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "kernels.cu").write_text(PROGRAM.read_text())
+    (tmp_path / "task.py").write_text(TASKS[0].task)
+    (tmp_path / "scale.cu").write_text(TASKS[0].right)
+    return tmp_path
+
+
+@needs_capture
+@pytest.mark.slow
+def test_tools_answer_with_json(folder):
+    program = str(folder / "kernels.cu")
+    profile = tools.profile(program, "a100")
+    assert {one["kernel"] for one in profile["kernels"]} == {"scale", "turn", "total", "weigh"}
+    assert sum(one["share"] for one in profile["kernels"]) == pytest.approx(1)
+    explained = tools.explain(program, "a100", kernel="scale")
+    places = [place["place"] for one in explained["findings"] for place in one["places"]]
+    assert explained["kernel"] == "scale" and any(place.startswith("kernels.cu") for place in places)
+    changed = tools.what_if(program, {"dram.channels": 20}, "a100", kernel="scale")
+    assert changed["after_us"] > changed["before_us"] > 0
+    json.dumps([profile, explained, changed], allow_nan=False)
+
+
+def test_a_folder_without_the_kernel_is_refused(tmp_path):
+    with pytest.raises(InputError, match="is in no trace there"):
+        tools.explain(str(tmp_path), kernel="scale")
+
+
+@needs_capture
+@pytest.mark.slow
+def test_a_client_calls_tools_over_standard_streams(folder):
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    import asyncio
+
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    async def talk():
+        server = StdioServerParameters(command=sys.executable, args=["-m", "memsim", "mcp"], cwd=str(folder))
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            names = {one.name for one in (await session.list_tools()).tools}
+            given = {"candidate": "scale.cu", "task": "task.py", "gpu": "a100"}
+            judged = await session.call_tool("judge", given)
+            wrong = await session.call_tool("explain", {"program": "nothing.cu"})
+            profile = await session.call_tool("profile", {"program": "kernels.cu", "gpu": "a100"})
+            return names, judged, wrong, profile
+
+    names, judged, wrong, profile = asyncio.run(talk())
+    assert names == {"profile", "judge", "explain", "what_if"}
+    assert json.loads(judged.content[0].text)["verdict"] == "right"
+    assert "nothing.cu" in wrong.content[0].text and "does not exist" in wrong.content[0].text
+    assert len(json.loads(profile.content[0].text)["kernels"]) == 4

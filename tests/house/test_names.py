@@ -1,0 +1,50 @@
+"""Names: a class name is unique, old names are still found, a test name is short, and helpers of tests have a room."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections import defaultdict
+
+import pytest
+from places import ROOT
+
+from memsim.support.deprecated import RENAMED
+
+MOST_WORDS = 8
+
+
+def test_class_names_are_unique():
+    found = defaultdict(list)
+    for path in (ROOT / "memsim").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    public = {"Result", "Comparison", "Study", "StudyResult"}  # of memsim.interactive
+    assert not {name: places for name, places in found.items() if len(places) > 1}
+    assert public <= set(found)
+
+
+@pytest.mark.parametrize("package", RENAMED)
+def test_old_names_are_the_new_ones(package):
+    module = importlib.import_module(package)
+    for old, new in RENAMED[package].items():
+        with pytest.warns(DeprecationWarning, match=new):
+            assert getattr(module, old) is getattr(module, new)
+
+
+def test_test_names_have_eight_words_at_most():
+    long = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node.name.startswith("test_")
+                and node.name.count("_") > MOST_WORDS
+            ):
+                long.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
+    assert not long, "say the behaviour in eight words, without articles"
+
+
+def test_root_of_tests_has_no_helpers():
+    assert {path.name for path in (ROOT / "tests").glob("*.py")} <= {"conftest.py", "test_interactive.py"}

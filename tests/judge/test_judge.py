@@ -1,0 +1,141 @@
+"""``memsim judge``: verdicts on candidates whose outcome is known."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from compilers import needs_capture
+from judge_candidates import TASKS
+from typer.testing import CliRunner
+
+import memsim
+from memsim import api
+from memsim.cli import app
+from memsim.judge.batch import PathLines
+from memsim.judge.candidate import compared
+from memsim.judge.task import JudgeTask, read_task
+
+SECONDS = 20.0
+RACE = """__global__ void scale(float *out, const float *in, int n) {
+  __shared__ float s[256];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  s[255 - threadIdx.x] = in[i];
+  out[i] = 2.0f * s[255 - threadIdx.x] + 0.0f * s[0];
+}
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "task.py").write_text(TASKS[0].task)
+    (tmp_path / "c").mkdir()
+    return tmp_path
+
+
+@needs_capture
+@pytest.mark.slow
+@pytest.mark.parametrize("task", TASKS[::2], ids=lambda one: one.name)
+def test_verdicts_are_right_within_the_budget(task, folder):
+    (folder / "task.py").write_text(task.task)
+    right = {}
+    for name, text, verdict in task.candidates(1):
+        (folder / "c" / f"{name}.cu").write_text(text)
+        right[name] = verdict
+    found = list(api.judge(folder / "c", folder / "task.py", "a100", seconds=SECONDS))
+    assert {Path(one["file"]).stem: one["verdict"] for one in found} == right
+    keys = {tuple(one) for one in found}
+    assert len(keys) == 1, "all documents have the same keys"
+    for one in found:
+        assert one["budget"]["used_seconds"] < SECONDS + 2
+        assert one["correct"] is (None if not one["ran"] else one["verdict"] in ("right", "slow"))
+        if one["time_us"] is not None:
+            assert 0 < one["best_us"] <= one["time_us"]["mean"]
+
+
+@needs_capture
+@pytest.mark.slow
+def test_lines_of_errors_and_races_are_named(folder):
+    texts = {
+        "bad": TASKS[0].right.replace("2.0f", "two"),
+        "outside": TASKS[0].right.replace("in[i]", "in[i + n]"),
+        "race": RACE,
+        "other": "__global__ void other(int *a) { *a = 1; }",
+    }
+    for name, text in texts.items():
+        (folder / "c" / f"{name}.cu").write_text(text)
+    done = CliRunner().invoke(app, ["judge", str(folder / "c"), "-t", str(folder / "task.py"), "--json"])
+    assert done.exit_code == 1
+    found = {Path(one["file"]).stem: one for one in map(json.loads, done.stdout.splitlines())}
+    assert found["bad"]["verdict"] == "does not compile" and "two" in found["bad"]["error"]["text"]
+    assert found["bad"]["error"]["line"] == 4 and found["outside"]["error"]["line"] == 3
+    assert "0 bytes behind in" in found["outside"]["error"]["text"]
+    assert found["other"]["verdict"] == "failed" and "no kernel scale" in found["other"]["error"]["text"]
+    (race,) = found["race"]["warnings"]
+    assert found["race"]["verdict"] in ("right", "wrong")
+    assert (race["kind"], race["line"]) == ("race", 4)
+
+
+@needs_capture
+@pytest.mark.slow
+def test_paths_that_arrive_are_judged_before_the_next_one(folder):
+    """An agent waits for each answer before it sends the next candidate."""
+    reading, writing = os.pipe()
+    for name in "ab":
+        (folder / "c" / f"{name}.cu").write_text(TASKS[0].right)
+    documents = api.judge(PathLines(reading), folder / "task.py", "a100", jobs=2)
+    feeder = threading.Timer(0, os.write, (writing, f"{folder / 'c' / 'a.cu'}\n".encode()))
+    feeder.start()
+    assert next(documents)["verdict"] == "right"
+    os.write(writing, bytes(folder / "c" / "b.cu"))
+    os.close(writing)
+    assert [Path(one["file"]).name for one in documents] == ["b.cu"]
+    os.close(reading)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "tolerance", "wrong"),
+    [
+        ([1.0, 2.0], [1.0, 2.0], 0.0, 0),
+        ([1.0, 2.001], [1.0, 2.0], 1e-3, 0),
+        ([1.0, 2.1], [1.0, 2.0], 1e-3, 1),
+        ([np.nan, 1.0], [np.nan, np.nan], 1.0, 1),
+        ([np.inf, -np.inf], [np.inf, np.inf], 1.0, 1),
+        ([0.0, 0.0], [0.0, np.nan], 1.0, 1),
+    ],
+)
+def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
+    task = JudgeTask(Path(), "", (1, 1, 1), (1, 1, 1), 0, {}, {}, tolerance)
+    result = compared(np.array(found, np.float32), np.array(expected), task)
+    assert result["wrong"] == wrong and result["equal"] is (wrong == 0)
+    json.dumps(result, allow_nan=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "grid is not set"),
+        ("grid = block = 1\narguments = {'a': 1}\nexpected = {}", "expected is no dict"),
+        ("grid = block = 1\narguments = {}\nexpected = {}", "arguments is no dict"),
+        ("grid = 0\nblock = 1\narguments = {'a': 1}\nexpected = {}", "grid is 0"),
+        ("grid = block = 1\narguments = {'a': 1}\nexpected = {'a': 'x.npy'}", r"expected\['a'\] cannot be read"),
+        ("grid = block = 1\narguments = {'a': 1}\nexpected = {'a': [1]}", r"expected\['a'\] is no array argument"),
+        ("grid = block = 1\narguments = {'a': 1}\ndef expected(arguments): 1 / 0", "expected fails: ZeroDivision"),
+        ("1 / 0", "fails: ZeroDivisionError"),
+    ],
+)
+def test_a_wrong_task_is_refused_by_its_field(text, told, tmp_path):
+    (tmp_path / "task.py").write_text(text)
+    with pytest.raises(memsim.InputError, match=told):
+        read_task(tmp_path / "task.py")
+
+
+def test_expected_arrays_may_lie_in_files(tmp_path):
+    np.save(tmp_path / "right.npy", np.arange(3))
+    text = "import numpy as np\ngrid = block = 1\narguments = {'a': np.zeros(3)}\nexpected = {'a': 'right.npy'}"
+    (tmp_path / "task.py").write_text(text)
+    assert read_task(tmp_path / "task.py").expected["a"].tolist() == [0, 1, 2]

@@ -1,7 +1,0 @@
-"""Where things lie in the checkout, for tests in any folder."""
-
-from pathlib import Path
-
-TESTS = Path(__file__).parent
-ROOT = TESTS.parent
-DATA = TESTS / "data"
