@@ -23,7 +23,7 @@ def main(times: int) -> int:
         shutil.copy(PROGRAM, folder)
         run(folder, "check", "--update", PROGRAM.name, "--gpu", "a100", "--gpu", "rtx4090", seed=0)
         reported = set()
-        for number in range(times):
+        for number in range(times):  # reported as they end, as a run may be cut off
             done = run(folder, "check", "-j", str(1 + number % 2), seed=number)
             alarms += done.returncode != 0
             reported.add(done.stdout)

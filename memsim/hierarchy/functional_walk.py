@@ -95,7 +95,7 @@ def _read(m, way, part, traffic):
     valid, pending = np.int64(m.cache.ways[way].valid), np.int64(m.cache.ways[way].pending)
     absent = part & (ALL ^ valid) & (ALL ^ pending)
     if absent:
-        brought = np.int64(m.whole[absent]) & m.p[0].line_mask & (ALL ^ valid) & (ALL ^ pending)
+        brought = np.int64(m.fetch_bytes_mask[absent]) & m.p[0].line_mask & (ALL ^ valid) & (ALL ^ pending)
         m.cache.ways[way].valid = valid | brought
         traffic[TO_DRAM] += m.sectors[brought]
 

@@ -105,7 +105,7 @@ class SpanRecorder:
             self.spans.append(RecordedSpan(WARP, warp.slot, f"block {block}", start, self.model.clock.now))
             self._free[WARP, warp.slot] = self.model.clock.now
 
-        sm.run_warp = recorded  # type: ignore[method-assign, assignment]
+        sm.run_warp = recorded  # type: ignore[method-assign]
 
     def _timed(self, function: Callable[..., Generator[Any, Any, Any]], name: str) -> Callable[..., Any]:
         def recorded(warp: Warp, *rest: Any) -> Generator[Any, Any, Any]:
@@ -132,7 +132,7 @@ class SpanRecorder:
             self._add(WARP, warp.slot, "access", begin, end, op)
             self._add(LOAD_STORE, 0, "access", begin, end, op)
 
-        unit.enqueue, unit.serve = enqueued, served  # type: ignore[method-assign, assignment]
+        unit.enqueue, unit.serve = enqueued, served  # type: ignore[method-assign]
 
     def _watch_slice(self, part: L2Slice) -> None:
         put, complete, clock = part.queue.put, part.complete, self.model.clock

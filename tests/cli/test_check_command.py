@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_baseline_passes_until_a_kernel_is_slower(folder):
+def test_baseline_passes_until_kernel_is_slower(folder):
     made = call("check", "--update", "traces", "--gpu", GPU)
     assert made.exit_code == 0, made.output
     text = (folder / "memsim-baseline.toml").read_text()

@@ -37,14 +37,14 @@ def test_tools_answer_with_json(folder):
     json.dumps([profile, explained, changed], allow_nan=False)
 
 
-def test_a_folder_without_the_kernel_is_refused(tmp_path):
+def test_folder_without_kernel_is_refused(tmp_path):
     with pytest.raises(InputError, match="is in no trace there"):
         tools.explain(str(tmp_path), kernel="scale")
 
 
 @needs_capture
 @pytest.mark.slow
-def test_a_client_calls_tools_over_standard_streams(folder):
+def test_client_calls_tools_over_streams(folder):
     pytest.importorskip("mcp", reason="the extra mcp is not installed")
     import asyncio
 

@@ -30,7 +30,7 @@ PROGRAM = st.builds(
 
 
 @given(st.lists(PROGRAM, max_size=2), st.randoms(use_true_random=False))
-def test_a_baseline_reads_as_it_was_written(tmp_path_factory, programs, order: random.Random):
+def test_baseline_reads_as_written(tmp_path_factory, programs, order: random.Random):
     path = tmp_path_factory.mktemp("baseline") / "b.toml"
     path.write_text(text := Baseline(programs=programs).text(), encoding="utf-8")
     read = Baseline.read(path)
@@ -54,7 +54,7 @@ def test_a_baseline_reads_as_it_was_written(tmp_path_factory, programs, order: r
         ("[[programs]]\nfiles = ['a.cu']\n[[programs.kernels]]\nkernel = 'k'", "programs.0.kernels.0.gpu is wrong"),
     ],
 )
-def test_a_wrong_file_is_refused_by_its_field(text, reported, tmp_path):
+def test_wrong_file_is_refused_by_field(text, reported, tmp_path):
     path = tmp_path / "b.toml"
     if text is not None:
         path.write_text(text)

@@ -29,7 +29,7 @@ def checkout(tmp_path_factory):
 @needs_capture
 @pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda one: one.name)
-def test_a_planted_defect_is_found_on_its_line(defect, checkout, monkeypatch):
+def test_planted_defect_is_found_on_its_line(defect, checkout, monkeypatch):
     monkeypatch.chdir(checkout)
     changed, line = defect.lines(PROGRAM.read_text())
     (checkout / "kernels.cu").write_text(changed)

@@ -31,7 +31,7 @@ def test_nothing_is_worse_within_what_is_allowed():
 
 
 @pytest.mark.parametrize("moved", [0, 7])
-def test_line_with_more_work_is_named_at_present(moved):
+def test_line_whose_work_grew_is_named(moved):
     load = replace(LOAD, line=4 + moved, sectors=3200)
     found = worse(time_us=3.0, sectors_per_request=18.0, accesses=(load, replace(STORE, line=5 + moved), SHARED))
     assert {name: one.line for name, one in found.items()} == {"time": 4 + moved, "sectors_per_request": 4 + moved}
@@ -44,7 +44,7 @@ def test_an_access_that_is_new_is_named():
     assert {one.line for one in found.values()} == {9} and set(found) == {"time", "dram_bytes"}
 
 
-def test_lost_occupancy_and_more_instructions_belong_to_kernel():
+def test_lost_occupancy_belongs_to_the_kernel():
     lost = worse(time_us=3.0, occupancy=0.5, registers=64)
     assert lost["time"].line == lost["occupancy"].line == 1
     assert "registers per thread 32 → 64; 4 blocks per SM, limited by registers" in lost["occupancy"].reason
@@ -52,7 +52,7 @@ def test_lost_occupancy_and_more_instructions_belong_to_kernel():
     assert (more.line, more.reason) == (1, "warp instructions 1,000 → 2,000")
 
 
-def test_conflicts_belong_to_shared_memory_waiting_to_load():
+def test_conflicts_belong_to_shared_memory():
     found = worse(bank_conflicts=3.0, accesses=(LOAD, STORE, replace(SHARED, passes=400, conflicts=300)))
     assert found["bank_conflicts"].line == 6
     assert (

@@ -82,7 +82,7 @@ def test_lines_of_errors_and_races_are_named(folder):
 
 @needs_capture
 @pytest.mark.slow
-def test_arriving_paths_are_judged_in_order(folder):
+def test_paths_are_judged_as_they_arrive(folder):
     """An agent waits for each answer before it sends the next candidate."""
     reading, writing = os.pipe()
     for name in "ab":
@@ -116,7 +116,7 @@ def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "reported"),
     [
         ("", "grid is not set"),
         ("grid = block = 1\narguments = {'a': 1}\nexpected = {}", "expected is no dict"),
@@ -128,9 +128,9 @@ def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
         ("1 / 0", "fails: ZeroDivisionError"),
     ],
 )
-def test_a_wrong_task_is_refused_by_its_field(text, message, tmp_path):
+def test_wrong_task_is_refused_by_field(text, reported, tmp_path):
     (tmp_path / "task.py").write_text(text)
-    with pytest.raises(memsim.InputError, match=message):
+    with pytest.raises(memsim.InputError, match=reported):
         read_task(tmp_path / "task.py")
 
 

@@ -49,7 +49,7 @@ def exchange(how: str = "right") -> Launch:
         ("one word", [("store", "store")]),
     ],
 )
-def test_warps_without_a_barrier_between_them_race(how, kinds, tmp_path):
+def test_warps_without_barrier_race(how, kinds, tmp_path):
     trace = memsim.trace(exchange, gpu=GPU, blocks="all", out=tmp_path / "t.h5", how=how)
     races, note = shared_races(trace)
     found = [(trace.ops[one.first].kind.name, trace.ops[one.second].kind.name) for one in races]

@@ -57,11 +57,11 @@ def test_it_writes_to_its_folder_alone(isolated, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_it_sees_its_own_processes_alone(isolated):
+def test_it_sees_its_own_processes(isolated):
     assert len(run(lambda folder: {"seen": list(map(int, filter(str.isdigit, os.listdir("/proc"))))})["seen"]) == 1
 
 
-def test_it_has_no_secrets_of_the_environment(monkeypatch):
+def test_it_has_no_secrets(monkeypatch):
     monkeypatch.setenv("API_TOKEN", "secret")
     assert "API_TOKEN" not in run(lambda folder: {"variables": list(os.environ)})["variables"]
 
@@ -77,7 +77,7 @@ def test_memory_is_limited():
     assert run(take, memory_bytes=100 << 20)["taken"] is None
 
 
-def test_all_that_it_started_ends_with_its_budget(tmp_path):
+def test_all_it_started_ends_with_budget(tmp_path):
     mark = f"sandbox-{os.getpid()}"
 
     def daemons(folder):

@@ -173,7 +173,7 @@ def reread(kilobytes: int = 0, order: int = 0) -> Launch:
 
 
 @pytest.mark.parametrize("placed", [False, True])
-def test_each_launch_has_l1_left_by_shared_memory(placed, tmp_path):
+def test_each_launch_has_its_own_l1_sets(placed, tmp_path):
     """The sets of lines in a launch's L1 are its own, not those of the launch before it."""
     settings = {"stochastic.page_placement": placed}
     traces = [

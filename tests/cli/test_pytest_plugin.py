@@ -52,7 +52,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_without_the_option_its_tests_are_skipped(folder):
+def test_without_option_tests_are_skipped(folder):
     done = run(folder)
     assert done.returncode == 0 and "3 skipped" in done.stdout and "give --memsim" in done.stdout
 
@@ -65,7 +65,7 @@ def test_with_the_option_they_assert_figures(folder):
 
 @needs_capture
 @pytest.mark.slow
-def test_a_program_is_compared_with_a_baseline(tmp_path):
+def test_program_is_compared_with_baseline(tmp_path):
     (tmp_path / "kernels.cu").write_text(PROGRAM.read_text())
     update = [sys.executable, "-m", "memsim", "check", "--update", "kernels.cu", "--gpu", "a100"]
     subprocess.run(update, cwd=tmp_path, check=True, capture_output=True)
@@ -82,7 +82,7 @@ def test_kernels(memsim):
 
 @needs_capture
 @pytest.mark.slow
-def test_a_function_that_launches_kernels_is_profiled(tmp_path):
+def test_function_that_launches_kernels_is_profiled(tmp_path):
     pytest.importorskip("numba.cuda")
     (tmp_path / "kernels.py").write_text("""
 import numpy as np
