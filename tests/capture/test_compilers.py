@@ -78,7 +78,7 @@ def test_headers_of_wheels_are_found_after_the_toolkits(bare):
     command = build._Command(compilers.find_compiler(), build.Sources((bare / "a.cu",)), load_gpu("rtx4090"))
     assert command.options[-1] == f"-Xcompiler=-idirafter,{bare}/nvidia/cu13/include"
     missing = f"{bare}/a.cu(1): fatal error: cublas_v2.h: No such file or directory"
-    assert "pip install nvidia-cublas" in str(build._failure(missing, bare / "a.cu"))
+    assert "pip install nvidia-cublas" in str(build.first_error(missing, bare / "a.cu"))
 
 
 def test_no_compiler_is_one_line(bare, capsys):

@@ -99,6 +99,7 @@ def test_the_json_contract(result):
         "translation",
         "components",
         "profiler",
+        "sampling",
     }
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 

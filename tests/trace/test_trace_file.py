@@ -492,7 +492,7 @@ import numpy as np
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from trace_programs import ARRAYS, OPS, chunk
+from tests.support.trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
