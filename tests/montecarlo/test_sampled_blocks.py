@@ -63,7 +63,7 @@ def test_text_and_json_tell_what_is_due_to_sampling(sample, whole):
     assert document(whole)["sampling"] is None
 
 
-def test_trials_of_samples_and_of_whole_launches_are_kept_apart(trace, sample, tmp_path):
+def test_trials_of_samples_are_kept_apart(trace, sample, tmp_path):
     sampled(trace, out=tmp_path / "r.h5")
     with pytest.raises(InputError, match="sample"):
         memsim.simulate(trace, GPU, trials=3, seed=1, settings=SETTINGS, out=tmp_path / "r.h5", resume=True)
