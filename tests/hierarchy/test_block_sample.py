@@ -35,7 +35,7 @@ def system(execution: Execution, sample: BlockSample | None = None, resident: in
     return System(execution.transactions, execution.gpu, resident, seeds, execution.layout, sample=sample)
 
 
-def test_groups_of_all_blocks_are_the_whole_launch(launch):
+def test_groups_of_all_blocks_equal_whole_launch(launch):
     wave = launch.wave_blocks
     groups = BlockGroup(0, wave, 100), BlockGroup(100, 120, 180), BlockGroup(180, 180, 256)
     whole, parts = system(launch).run(), system(launch, BlockSample(groups, wave)).run()
@@ -46,7 +46,7 @@ def test_groups_of_all_blocks_are_the_whole_launch(launch):
     assert (parts.group_counters[2] > 0).any() and not parts.group_counters[3:].any()
 
 
-def test_weights_are_all_transactions_that_were_skipped(launch):
+def test_weights_are_all_skipped_transactions(launch):
     wave = launch.wave_blocks
     sample = BlockSample((BlockGroup(0, wave, 2 * wave), BlockGroup(128, 140, 160), BlockGroup(230, 240, 256)), wave)
     trial, tx = system(launch, sample).run(), launch.transactions
