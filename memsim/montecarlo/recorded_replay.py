@@ -7,7 +7,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.reference_trial import reference_model
-from memsim.reference.recorder import Recorder
+from memsim.reference.recorder import ReplayRecorder
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
@@ -15,7 +15,7 @@ from memsim.trace.reader import Trace
 TRANSACTIONS = 20_000  # which take about half a minute
 
 
-def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACTIONS, seed: int = 0) -> Recorder:
+def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACTIONS, seed: int = 0) -> ReplayRecorder:
     """Replay the first blocks of a trace on the reference model, and record it.
 
     Args:
@@ -33,6 +33,6 @@ def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACT
         execution.prepare(trace)
         seeds, _ = np.random.SeedSequence(seed, spawn_key=(0,)).spawn(2)
         model, _, _ = reference_model(execution.transactions, execution, execution.layout, seeds, most)
-        recorder = Recorder(model, sm)
+        recorder = ReplayRecorder(model, sm)
         model.run()
     return recorder

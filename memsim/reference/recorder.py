@@ -58,7 +58,7 @@ class QueueLength:
 
 
 @dataclass
-class Recorder:
+class ReplayRecorder:
     """Watches a model that has not run yet.
 
     Args:

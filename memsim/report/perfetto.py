@@ -13,7 +13,7 @@ from typing import Any
 
 from memsim.analysis.program import ProgramResult
 from memsim.host.profiled import profiled_timeline
-from memsim.reference.recorder import CHANNEL, LOAD_STORE, SLICE, WARP, RecordedSpan, Recorder
+from memsim.reference.recorder import CHANNEL, LOAD_STORE, SLICE, WARP, RecordedSpan, ReplayRecorder
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.schema import StaticOp
@@ -69,7 +69,7 @@ def program_events(result: ProgramResult) -> Iterator[Event]:
         yield _complete(span.name, span.kind, span.start, span.end, place, args)
 
 
-def kernel_events(recorder: Recorder, ops: Sequence[StaticOp]) -> Iterator[Event]:
+def kernel_events(recorder: ReplayRecorder, ops: Sequence[StaticOp]) -> Iterator[Event]:
     """One SM's warps and load-store unit, and the slices and channels that did anything.
 
     Args:

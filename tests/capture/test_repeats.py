@@ -55,7 +55,7 @@ def test_what_differs_begins_a_new_row(other):
     assert executed([launch(), launch(), launch(**other), launch(**other), launch()]) == [True] * 5
 
 
-def test_memory_that_the_host_reads_in_place_is_always_written():
+def test_memory_read_in_place_is_always_written():
     assert executed([launch(8192)] * 5) == [True] * 5
 
 
@@ -66,7 +66,7 @@ def test_an_allocation_in_between_begins_a_new_row():
     assert not row.is_repeat(launch(), memory)
 
 
-def test_launches_at_doubling_distances_are_traced_until_they_differ():
+def test_traced_launches_are_at_doubling_distances():
     found, traced = StandIns(), []
     for number in range(40):
         if found.is_traced("k"):
@@ -78,7 +78,7 @@ def test_launches_at_doubling_distances_are_traced_until_they_differ():
     assert all(found.is_traced("k") for _ in range(3))
 
 
-def test_a_trace_of_the_same_parameters_stands_in_first():
+def test_trace_with_same_parameters_stands_in():
     found = StandIns()
     for number, parameters in enumerate((b"a", b"b", b"a")):
         found.add("k", parameters, number, 100, number < 2)

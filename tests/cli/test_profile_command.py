@@ -107,7 +107,7 @@ def test_compare_reads_two_profiles(file, other):
     assert gate.exit_code == 1 and f"slower than {file}" in gate.output
 
 
-def test_compare_and_plot_refuse_a_profile_next_to_other_results(file, folder, tmp_path):
+def test_compare_and_plot_refuse_mixed_files(file, folder, tmp_path):
     memsim.simulate(folder / "add-0.h5", GPU, trials=2, out=tmp_path / "one.h5")
     for command in ("compare", "plot"):
         refused = call(command, file, tmp_path / "one.h5")
