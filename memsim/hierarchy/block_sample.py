@@ -166,7 +166,7 @@ def _share_of_next(traffic: np.ndarray, before: np.ndarray, after: np.ndarray) -
 
     >>> one, two = np.array([1.0, 0.5]), np.array([1.0, 1.0])
     >>> round(_share_of_next(np.array([1.0, 0.6]), one, two), 2), _share_of_next(one, one, one)
-    (0.22, 0.5)
+    (0.21, 0.5)
     """
     apart = difference(before, after)
     found = (traffic - before) / np.maximum(before + after, 1e-12) * 2

@@ -21,7 +21,7 @@ def flag(n: int = 1 << 20, step: int = 0) -> Launch:
     return Launch(store, n // 256, 256, dict(flags=np.zeros(max(1, n * step), np.uint8), step=step), registers=16)
 
 
-@pytest.mark.parametrize("step", [0, 1])
+@pytest.mark.parametrize("step", [pytest.param(0, marks=pytest.mark.slow), 1])
 def test_one_slice_is_named_as_bottleneck(step):
     result = memsim.simulate(memsim.trace(flag, gpu="quadro-gv100", blocks="all", step=step), trials=1, seed=1)
     busy = {part.name: part.busy for part in utilization(result)}

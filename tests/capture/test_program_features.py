@@ -91,7 +91,7 @@ def captured(tmp_path_factory) -> dict[str, list[Trace]]:
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("read 7\n"), "the program reads the standard input of the command"
     assert (folder / "runs").read_text() == "ran\n", "it runs once"
-    traces = sorted(map(Trace.open, (folder / "traces").iterdir()), key=lambda one: one.parameters["order"])
+    traces = sorted(map(Trace.open, (folder / "traces").glob("*.h5")), key=lambda one: one.parameters["order"])
     kernels: dict[str, list[Trace]] = {}
     for trace in traces:
         kernels.setdefault(trace.kernel.partition("<")[0], []).append(trace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -42,7 +43,8 @@ def test_a_local_function_is_refused(memsim):
 
 def run(folder, *options):
     command = [sys.executable, "-m", "pytest", "-p", "memsim.pytest_plugin", "-p", "no:cacheprovider", "-rs", *options]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # installed, it would be loaded twice
+    return subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True)
 
 
 @pytest.fixture

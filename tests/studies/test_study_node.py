@@ -28,7 +28,9 @@ class Watched:
         found, place = getattr(self._of, name), self._prefix + name
         if isinstance(found, BaseModel):
             return Watched(found, self._asked, f"{place}.")
-        self._asked.add(place.replace("l1.serves_global", "l1.serves"))
+        # What follows from a field is that field.
+        of = {"l1.serves_global": "l1.serves", "architecture": "compute_capability"}
+        self._asked.add(of.get(place, place))
         return found
 
 

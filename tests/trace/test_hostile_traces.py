@@ -125,7 +125,7 @@ def test_memory_that_ran_out_is_one_line(path, monkeypatch):
     def full(*_arguments, **_more):
         raise MemoryError("Unable to allocate 16.0 GiB")
 
-    monkeypatch.setattr("memsim.report.inputs.trace_text", full)
+    monkeypatch.setattr("memsim.report.inputs.trace_output", full)
     outcome, said = tried(command(["info", str(path)]), path.parent)
     assert outcome is Outcome.refused
     assert said == "memsim: memory ran out (Unable to allocate 16.0 GiB); give a smaller input or a machine with more\n"

@@ -101,6 +101,7 @@ class _Conversation:
             MessageKind.assembled: lambda f: (0, Payload().u32(REGISTERS, STATIC_SHARED, 0, 0).bytes),
             MessageKind.unsupported: lambda f: self._server.unsupported.append(f.text()),
             MessageKind.note: lambda f: self._server.notes.append(f.text()),
+            MessageKind.activity: lambda f: None,
         }  # fmt: skip
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Names: a class name is unique, old names are still found, a test name is short, and helpers of tests have a room."""
+"""Names are unique for classes and test files, short for tests, and old ones are still found; helpers have a room."""
 
 from __future__ import annotations
 
@@ -31,6 +31,12 @@ def test_old_names_are_the_new_ones(package):
     for old, new in RENAMED[package].items():
         with pytest.warns(DeprecationWarning, match=new):
             assert getattr(module, old) is getattr(module, new)
+
+
+def test_file_names_of_tests_are_unique():
+    """pytest imports them by these names."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert not sorted({name for name in names if names.count(name) > 1})
 
 
 def test_test_names_have_eight_words_at_most():
