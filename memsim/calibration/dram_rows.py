@@ -14,7 +14,7 @@ import numpy as np
 from memsim.calibration.walks import WalkedGPU
 
 REACH = 1 << 20  # bytes; half a page
-FAR = [REACH + k * 74560 for k in range(3)]  # not all in the address's bank, where they would have to be closed first
+FAR = [REACH + k * 74560 for k in range(4)]  # not all in the address's bank, where they would have to be closed first
 MOST = 1 << 16  # bytes; no row is longer
 CLEAR = 4  # cycles that an open row must win
 
