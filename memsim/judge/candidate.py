@@ -160,6 +160,9 @@ class Judge:
     def _run(self, launch: PtxLaunch, memory: DeviceMemory, folder: Path) -> Trace:
         try:
             return trace_launch(launch, memory, folder / "candidate.h5", self.gpu, "all", check=True)
+        except MemoryError:  # the trace grows with every access: an endless kernel may end here before its time is up
+            words = "it did not end before its accesses filled the memory of its budget"
+            raise CandidateFailure("endless", "memory", words) from None
         except KernelFailure as failure:
             fault = failure.fault
             if fault is None:
