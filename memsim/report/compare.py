@@ -10,7 +10,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.changes import changes
 from memsim.report.output import Block, CommandOutput, PrintedTable
-from memsim.studies.compare import Difference, ResultComparison, Row, Rows
+from memsim.studies.compare import Difference, HasSpeedUp, ResultComparison, Row, Rows
 
 _RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 _FIELDS = ("latency", "l1_hit", "l2_hit", "share")  # of a load or an array
@@ -63,7 +63,7 @@ def times(found: ResultComparison) -> str:
     return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 
-def speed_up(found: ResultComparison) -> str:
+def speed_up(found: HasSpeedUp) -> str:
     """The speed-up with its interval."""
     its = found.speedup_interval
     return f"{found.speedup:.4g}×" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
@@ -81,7 +81,8 @@ def _head(label: str, other: str, found: ResultComparison) -> str:
     return "\n".join(lines)
 
 
-def verdict(found: ResultComparison) -> str:
+def verdict(found: HasSpeedUp) -> str:
+    """Whether the second is faster, in words."""
     its = found.speedup_interval
     if its is None:
         return "no interval from one trial"

@@ -7,8 +7,9 @@ from typing import Any
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.tables import ABSENT, number
+from memsim.report.compare import speed_up, verdict
 from memsim.report.output import Block, CommandOutput, PrintedTable
-from memsim.studies.compare_programs import KernelChange, ProgramComparison, TimeRatio
+from memsim.studies.compare_programs import KernelChange, ProgramComparison
 
 _HEADERS = ("kernel", "launches", "", "first ms", "second ms", "speed-up", "bound by", "")
 _RIGHT = (False, True, True, True, True, True, False, False)
@@ -47,22 +48,6 @@ def _records(name: str, found: ProgramComparison) -> Iterator[dict[str, Any]]:
             "second": name, "kernel": one.label, **dict(zip(("first_ms", "second_ms"), times, strict=True)),
             "speedup": None if one.ratio is None else one.ratio.speedup,
         }  # fmt: skip
-
-
-def speed_up(of: TimeRatio) -> str:
-    """The speed-up with its interval."""
-    its = of.speedup_interval
-    return f"{of.speedup:.4g}×" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
-
-
-def verdict(of: TimeRatio) -> str:
-    """Whether the second is faster, in words."""
-    its = of.speedup_interval
-    if its is None:
-        return "no interval from one trial"
-    if its.low <= 1 <= its.high:
-        return "no significant difference"
-    return "faster" if its.low > 1 else "slower"
 
 
 def _about(result: ProgramResult) -> str:

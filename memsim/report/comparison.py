@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,7 @@ from memsim.analysis.tables import time_unit
 from memsim.analysis.utilization import utilization
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
 from memsim.report.sheet import Sheet
-from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write
-from memsim.support.files import check_replaceable
+from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, write_figures
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 
@@ -39,14 +39,8 @@ def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | No
     Returns:
         The files' paths.
     """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    with styled(sheet):
-        figures = {"side_by_side": side_by_side, "convergence": convergence, "loads": loads}
-        paths = {name: place(target, name) for name in figures}
-        for path in paths.values():
-            check_replaceable(path)
-        return [write(draw(results), paths[name]) for name, draw in figures.items()]
+    figures = {"side_by_side": side_by_side, "convergence": convergence, "loads": loads}
+    return write_figures({name: partial(draw, results) for name, draw in figures.items()}, folder, sheet)
 
 
 def side_by_side(results: Mapping[str, RunResult]) -> Figure:

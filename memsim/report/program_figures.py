@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,7 @@ from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
 from memsim.report.sheet import Sheet
-from memsim.report.style import BLUE, GREY, INK, ORANGE, SERIES, panels, place, styled, write
-from memsim.support.files import check_replaceable
+from memsim.report.style import BLUE, GREY, INK, ORANGE, SERIES, panels, write_figures
 
 _MOST = 16  # kernels in a figure
 _WIDTH = 9.0  # inches
@@ -30,18 +30,10 @@ def plot_programs(results: Mapping[str, ProgramResult], folder: str | Path, shee
     Returns:
         The files' paths.
     """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    with styled(sheet):
-        paths = {"kernels": place(target, "kernels")}
-        if len(results) == 1:
-            paths["cold-and-warm"] = place(target, "cold-and-warm")
-        for path in paths.values():
-            check_replaceable(path)
-        drawn = {"kernels": kernels(results)}
-        if len(results) == 1:
-            drawn["cold-and-warm"] = cold_and_warm(next(iter(results.values())))
-        return [write(drawn[name], path) for name, path in paths.items()]
+    drawings = {"kernels": partial(kernels, results)}
+    if len(results) == 1:
+        drawings["cold-and-warm"] = partial(cold_and_warm, *results.values())
+    return write_figures(drawings, folder, sheet)
 
 
 def kernels(results: Mapping[str, ProgramResult]) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from memsim.report.sheet import Sheet, Size
-from memsim.support.files import replacing, writing
+from memsim.support.files import check_replaceable, replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, INK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
@@ -117,6 +117,28 @@ def legend_beside(axis: Axes, **options: Any) -> None:
 def place(folder: Path, name: str) -> Path:
     """The file of the figure `name` in a folder, with the suffix of its format."""
     return folder / f"{name}.{_sheet.get().format}"
+
+
+def write_figures(
+    drawings: Mapping[str, Callable[[], Figure]], folder: str | Path, sheet: Sheet | None = None
+) -> list[Path]:
+    """Draw figures and write them to `folder`, made when missing.
+
+    Args:
+        drawings: by the name of each file, without its suffix.
+        folder: for the files; none is drawn if one of them cannot be written.
+        sheet: format, resolution and size; None: PNG for a screen.
+
+    Returns:
+        The files' paths.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    with styled(sheet):
+        paths = {name: place(target, name) for name in drawings}
+        for path in paths.values():
+            check_replaceable(path)
+        return [write(draw(), paths[name]) for name, draw in drawings.items()]
 
 
 def write(figure: Figure, path: Path) -> Path:

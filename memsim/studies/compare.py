@@ -81,8 +81,30 @@ class Rows:
     only_second: tuple[Load, ...]
 
 
+class HasSpeedUp:
+    """What follows from a time's change in logarithms, `log_time`."""
+
+    log_time: Difference
+
+    @property
+    def speedup(self) -> float:
+        """How many times as fast the second is (geometric mean over pairs); above 1 it is faster."""
+        return float(np.exp(-self.log_time.change))
+
+    @property
+    def speedup_interval(self) -> Interval | None:
+        """The interval that holds the speed-up, 95 % confidence."""
+        its = self.log_time.interval
+        return None if its is None else Interval(float(np.exp(-its.high)), float(np.exp(-its.low)))
+
+    def slower_than(self, share: float) -> bool:
+        """Whether the second surely takes more than `share` longer: the whole interval says so (alone, the mean)."""
+        its = self.log_time.interval
+        return (self.log_time.change if its is None else its.low) > np.log1p(share)
+
+
 @dataclass(frozen=True)
-class ResultComparison:
+class ResultComparison(HasSpeedUp):
     """The second of two results, seen from the first.
 
     Attributes:
@@ -106,25 +128,9 @@ class ResultComparison:
     arrays: Rows
 
     @property
-    def speedup(self) -> float:
-        """How many times as fast the second is (geometric mean over pairs); above 1 it is faster."""
-        return float(np.exp(-self.log_time.change))
-
-    @property
-    def speedup_interval(self) -> Interval | None:
-        """The interval that holds the speed-up, 95 % confidence."""
-        its = self.log_time.interval
-        return None if its is None else Interval(float(np.exp(-its.high)), float(np.exp(-its.low)))
-
-    @property
     def cautions(self) -> tuple[str, ...]:
         """What else differs than the change that a comparison is made for, in words: kernel, GPU, launch, blocks."""
         return tuple(_differences(self.first, self.second))
-
-    def slower_than(self, share: float) -> bool:
-        """Whether the second surely takes more than `share` longer: the whole interval says so (alone, the mean)."""
-        its = self.log_time.interval
-        return (self.log_time.change if its is None else its.low) > np.log1p(share)
 
 
 def _differences(first: RunResult, second: RunResult) -> Iterator[str]:

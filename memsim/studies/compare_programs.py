@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
-from memsim.analysis.statistics import Interval, Sample
-from memsim.studies.compare import Difference, Pairing, difference, paired
+from memsim.analysis.statistics import Sample
+from memsim.studies.compare import Difference, HasSpeedUp, Pairing, difference, paired
 
 
 @dataclass(frozen=True)
-class TimeRatio:
+class TimeRatio(HasSpeedUp):
     """A time in both profiles.
 
     Attributes:
@@ -23,22 +23,6 @@ class TimeRatio:
 
     time: Difference
     log_time: Difference
-
-    @property
-    def speedup(self) -> float:
-        """How many times as fast the second is."""
-        return float(np.exp(-self.log_time.change))
-
-    @property
-    def speedup_interval(self) -> Interval | None:
-        """The interval that holds the speed-up, 95 % confidence."""
-        its = self.log_time.interval
-        return None if its is None else Interval(float(np.exp(-its.high)), float(np.exp(-its.low)))
-
-    def slower_than(self, share: float) -> bool:
-        """Whether the second surely takes more than `share` longer: the whole interval says so (alone, the mean)."""
-        its = self.log_time.interval
-        return (self.log_time.change if its is None else its.low) > np.log1p(share)
 
 
 @dataclass(frozen=True)

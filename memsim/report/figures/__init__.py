@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from memsim.analysis.result import RunResult
@@ -10,8 +11,7 @@ from memsim.report.figures.latency import latency, memory_density
 from memsim.report.figures.loads import loads
 from memsim.report.figures.ratios import ratios
 from memsim.report.sheet import Sheet
-from memsim.report.style import place, styled, write
-from memsim.support.files import check_replaceable
+from memsim.report.style import write_figures
 
 __all__ = ["FIGURES", "convergence", "latency", "loads", "memory_density", "plot", "ratios"]
 
@@ -29,10 +29,4 @@ def plot(result: RunResult, folder: str | Path, sheet: Sheet | None = None) -> l
     Returns:
         The files' paths.
     """
-    target = Path(folder)
-    target.mkdir(parents=True, exist_ok=True)
-    with styled(sheet):
-        paths = {name: place(target, name) for name in FIGURES}
-        for path in paths.values():
-            check_replaceable(path)
-        return [write(draw(result), paths[name]) for name, draw in FIGURES.items()]
+    return write_figures({name: partial(draw, result) for name, draw in FIGURES.items()}, folder, sheet)
