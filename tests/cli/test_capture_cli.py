@@ -248,6 +248,7 @@ def test_results_of_snapshot_are_said_to_be_wrong(app, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_program_failing_on_sampled_data_is_not_blamed(app, tmp_path):
     options = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--blocks", "0:2")
     done = captured(app, *options, "--to-end", "--", "4", "7")

@@ -192,6 +192,7 @@ def test_file_changed_after_compilation_is_no_source(tmp_path, cuda_file):
     assert _compiled(tmp_path, "k.cu").sources == {}
 
 
+@pytest.mark.slow
 def test_no_file_outside_programs_folders_gets_into_trace(tmp_path, cuda_file, monkeypatch):
     """Traces are shared, and PTX may name any file: by its path, from here, or by a link."""
     (tmp_path / "ptx").mkdir()

@@ -45,8 +45,14 @@ def sectors(transactions, kind):
 
 @pytest.mark.parametrize(
     ("name", "parameters", "loaded", "stored", "times", "nearness"),
-    COUNTED,
-    ids=["-".join(map(str, (name, *parameters.values()))) for name, parameters, *_ in COUNTED],
+    [
+        pytest.param(
+            *row,
+            id="-".join(map(str, (row[0], *row[1].values()))),
+            marks=pytest.mark.slow if row[:2] == ("hotspot", {}) else (),
+        )
+        for row in COUNTED
+    ],
 )
 def test_sectors_are_those_that_hardware_counted(name, parameters, loaded, stored, times, nearness):
     transactions = coalesce(memsim.trace(name, blocks="all", **parameters), load_gpu("quadro-gv100"))
