@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import h5py
 import pytest
 from changing import changed
+from full_disk import limit_files
 from processes import are_gone
 from typer.testing import CliRunner
 
@@ -291,14 +292,8 @@ def test_bad_input_is_one_line(files, tmp_path, case):
 
 @pytest.mark.parametrize("command", ["trace", "run"])
 def test_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
-    """A limit on the size of files stands in for the disk: writes beyond it fail as on a full one."""
-
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-
     arguments = SPMV if command == "trace" else [files / "spmv.h5", "--trials", 1]
-    running = process(command, *arguments, "-o", tmp_path / "x.h5", preexec_fn=limit)
+    running = process(command, *arguments, "-o", tmp_path / "x.h5", preexec_fn=partial(limit_files, 4096, 4096))
     _, errors = running.communicate()
     assert running.returncode == 2, errors
     assert errors.startswith("memsim: ") and errors.count("\n") == 1 and "cannot be written" in errors

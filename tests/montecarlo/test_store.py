@@ -61,14 +61,13 @@ def test_failed_write_leaves_old_file_and_no_other(saved, monkeypatch):
 
 
 FULL_DISK = """
-import resource, signal, sys
+import sys
 import synthetic
 from memsim.support.errors import InputError
 from memsim.montecarlo import store
-from memsim.montecarlo.trials import Trials
+from tests.support.full_disk import limit_files
 
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+limit_files(int(sys.argv[2]), int(sys.argv[2]))
 try:
     store.save(sys.argv[1], synthetic.spmv(3))
 except InputError as error:

@@ -229,12 +229,12 @@ def test_the_command(tmp_path):
 
 
 FULL_DISK = """
-import resource, signal, sys
+import sys
 from experiments.robustness.studies import small_study
 from memsim.support.errors import InputError
+from tests.support.full_disk import limit_files
 
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+limit_files(int(sys.argv[2]))
 try:
     small_study().run(sys.argv[1], jobs=int(sys.argv[3]))
 except InputError as error:

@@ -487,15 +487,15 @@ def test_failure_leaves_old_file_and_nothing_else(path):
 
 
 FULL_DISK = """
-import resource, signal, sys
+import sys
 import numpy as np
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
+from tests.support.full_disk import limit_files
 from tests.support.trace_programs import ARRAYS, OPS, chunk
 
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+limit_files(int(sys.argv[2]))
 block = [[(0, 1, 5, 1, 512, 4, 0, [])] * 20000, []]
 try:
     with TraceWriter(sys.argv[1], kernel="k", source="s", parameters={}) as writer:
