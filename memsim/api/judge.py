@@ -30,7 +30,7 @@ def judge(
         candidates: CUDA C++ files with one kernel each, or folders of such.
         task: a Python file that sets grid, block, arguments and expected.
         gpu: that times are predicted for.
-        seconds, memory_bytes: budget of each candidate.
+        seconds, memory_bytes: budget of each candidate, in processor time and bytes.
         gains: replay repaired kernels, so that findings have predicted gains.
         jobs: candidates at a time; None: all cores.
 

@@ -23,7 +23,7 @@ def judge(
         Path, typer.Option("--task", "-t", help="A Python file that sets grid, block, arguments and expected.")
     ],
     gpu: Gpu = DEFAULT_GPU,
-    seconds: Annotated[float, typer.Option(help="Each candidate's time budget.")] = 20.0,
+    seconds: Annotated[float, typer.Option(help="Each candidate's budget of processor time.")] = 20.0,
     memory: Annotated[float, typer.Option(help="Each candidate's memory budget in GB.")] = 4.0,
     gains: Annotated[bool, typer.Option("--gains", help="Predict what each finding's repair saves; slower.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document per line and candidate.")] = False,

@@ -18,6 +18,8 @@ from memsim.judge.sandbox import Budget, SandboxedProcess
 from memsim.judge.task import JudgeTask
 from memsim.support.scratch import Scratch
 
+_LOOKED = 1.0  # seconds at most between two looks at what candidates have used, which work on several cores
+
 _WARM = """
 __global__ void warm(float *a, const float *b, int n) {
   __shared__ float s[64];
@@ -92,7 +94,7 @@ def judge_all(
                 return
             least = min((process.seconds_left for process, _ in running.values()), default=None)
             waited = [*running, *([lines.descriptor] if reading and lines else [])]
-            ready = select.select(waited, [], [], None if least is None else max(0.0, least))[0]
+            ready = select.select(waited, [], [], None if least is None else min(max(0.0, least), _LOOKED))[0]
             if reading and lines and lines.descriptor in ready:
                 lines.read()
             for pipe, (process, one) in list(running.items()):
@@ -113,7 +115,9 @@ def _document(process: SandboxedProcess, candidate: Path, judge: Judge, over: bo
     if over or found is None:
         found = empty_document(candidate, judge.task, judge.gpu)
         if over:
-            found |= failed("endless", "time", f"it took longer than its budget of {process.budget.seconds:g} s")
+            found |= failed(
+                "endless", "time", f"it took longer than its budget of {process.budget.seconds:g} s of processor time"
+            )
         else:
             found |= failed("failed", "crash", "its process ended without a result (memory ran out?)")
     found["file"] = str(candidate)

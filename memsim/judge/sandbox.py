@@ -29,6 +29,7 @@ from memsim.support.cache import cache_folder
 _NEW_USER, _NEW_MOUNTS, _NEW_PROCESSES, _NEW_NETWORK, _NEW_IPC = 0x10000000, 0x20000, 0x20000000, 0x40000000, 0x8000000
 _PRIVATE, _RECURSIVE, _NO_SUID, _NO_DEVICES = 1 << 18, 1 << 14, 2, 4  # of mount(2)
 _MOUNT_SETATTR, _AT_RECURSIVE, _AT_CWD, _READ_ONLY = 442, 0x8000, -100, 1
+WALL = 5  # seconds from start to end per second of processor time
 _PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "MEMSIM_CACHE", "XDG_CACHE_HOME", "HOME", "PYTHONPATH")
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -39,7 +40,8 @@ class Budget:
     """What one candidate may use.
 
     Attributes:
-        seconds: from start to end.
+        seconds: of processor time, of all its processes together; from start to end it has WALL times as many, so that
+            a busy machine changes no verdict.
         memory_bytes: of each of its processes, beyond what memsim itself takes.
         processes: that it may start at a time; the compiler is several.
         disk_bytes: of its private folder.
@@ -76,8 +78,10 @@ class SandboxedProcess:
 
     @property
     def seconds_left(self) -> float:
-        """Until its budget ends."""
-        return self.begun + self.budget.seconds - time.monotonic()
+        """Until its budget ends at the earliest, if one core works for it."""
+        wall = self.begun + WALL * self.budget.seconds - time.monotonic()
+        processes = [self._process, *descendants(self._process)]
+        return min(wall, self.budget.seconds - sum(map(_cpu_seconds, processes)))
 
     def take(self) -> bool:
         """Read what is there; whether that is all."""
@@ -99,6 +103,15 @@ class SandboxedProcess:
         except ValueError:
             return None
         return found
+
+
+def _cpu_seconds(process: int) -> float:
+    """Processor time of a process and of its children that have ended (proc_pid_stat(5)); 0 if it is gone."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")  # utime, stime, cutime, cstime
 
 
 def _child(work: Callable[[Path], dict[str, Any]], budget: Budget, folder: Path, pipe: int) -> NoReturn:
