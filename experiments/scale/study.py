@@ -15,7 +15,7 @@ import memsim
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting
 from memsim.hierarchy.execution import Execution
-from memsim.report.style import BLUE, GREY, VERMILION, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, VERMILION, panels, styled, write
 from memsim.studies.executors import team
 from memsim.studies.node import NodeTask
 from memsim.trace.reader import Trace

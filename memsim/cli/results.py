@@ -12,11 +12,11 @@ from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.causes import explained_causes
 from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
 from memsim.cli.output import print_output
-from memsim.report.sheet import Format, Size
+from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.report.sheet import Sheet
+    from memsim.report.figure_options import Sheet
 
 
 def show(
@@ -112,8 +112,8 @@ def plot(
     """
     from memsim.analysis.result import RunResult
     from memsim.cli.program import plotted_programs
-    from memsim.report import comparison, figures
-    from memsim.report.style import Sheet
+    from memsim.report import comparison_figures, figures
+    from memsim.report.figure_style import Sheet
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
@@ -129,7 +129,7 @@ def plot(
             return
         results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
-        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison.plot(results, out, sheet)
+        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison_figures.plot(results, out, sheet)
         for written in drawn:
             typer.echo(written)
 

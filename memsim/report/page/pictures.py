@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from memsim.report.style import GREY, INK
+from memsim.report.figure_style import GREY, INK
 
 _LEAST = 0.65  # of a figure's width: on a narrower screen it is moved sideways, so that its text stays readable
 # The figures' neutral colours, and the page's that stand for them.
