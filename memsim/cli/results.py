@@ -37,9 +37,9 @@ def show(
     ] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
     kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="Of a program's profile: a part of the kernel's name.")
+        str | None, typer.Option("--kernel", "-k", help="For a program's profile: part of the kernel's name.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, print only the names.")] = False,
 ) -> None:
     """Show the tables of a results file, why the kernel is slow, or the points of a study.
 
@@ -98,11 +98,11 @@ def plot(
     dpi: Annotated[int, typer.Option(help="Dots per inch of PNG files.", min=30, max=1200)] = 200,
     size: Annotated[Size, typer.Option(help="Width: a screen, or a journal's column or page.")] = Size.screen,
 ) -> None:
-    """Draw one or several results files: histograms, convergence, loads, latencies.
+    """Draw figures of one or more results: histograms, convergence, loads, latencies.
 
-    Of profiles of programs: kernels by time, and, of one, first and later launches.
+    For profiles of programs: kernels by time; for one profile, also its first and later launches.
 
-    Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
+    For a study: response curves, a heat map of its first two fields, a tornado chart, and the Pareto front.
 
     \b
     memsim plot result.h5 -o figs/
