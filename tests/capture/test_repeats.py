@@ -165,7 +165,7 @@ int main() {
 @needs_capture
 @pytest.mark.slow
 def test_fills_that_repeat_leave_the_same_memory(tmp_path):
-    """The seventh of nine launches alike is not executed, so memory has the fill before it when two others add to it."""
+    """The seventh of nine launches alike is not executed, so memory has the fill before it when two more add."""
     source = tmp_path / "flush.cu"
     source.write_text(FLUSHING)
     captured = memsim.capture(source, out=tmp_path / "traces", launch="all", gpu="tesla-v100", stand_ins=True)
