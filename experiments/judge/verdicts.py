@@ -16,6 +16,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
 from judge_candidates import TASKS  # noqa: E402
 
 from memsim import api  # noqa: E402
+from memsim.judge.sandbox import WALL  # noqa: E402
 
 SECONDS = 10.0
 
@@ -37,7 +38,7 @@ def main(each: int, jobs: int) -> int:
             for one in api.judge(place / "c", place / "task.py", "a100", seconds=SECONDS, jobs=jobs):
                 name, budget = Path(one["file"]).stem, one["budget"]
                 count += 1
-                late += budget["used_seconds"] > SECONDS + 1
+                late += budget["used_cpu_seconds"] > SECONDS + 1 or budget["used_seconds"] > WALL * SECONDS + 1
                 if one["verdict"] != "endless":
                     used.append(budget["used_cpu_seconds"])
                 if one["verdict"] != right[name]:
