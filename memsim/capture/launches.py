@@ -336,7 +336,7 @@ class Launches:
             return False
         if not self.wanted.heaviest:
             numbers = (0,) if self.wanted.launches is None else self.wanted.launches
-            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch), launch.arguments):
+            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch), bytes(launch.arguments)):
                 return False
             return index in numbers and not self.is_complete
         best = self.best.get(self._group(name))
