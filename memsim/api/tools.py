@@ -53,7 +53,7 @@ def judge(candidate: str, task: str, gpu: str = DEFAULT_GPU, seconds: float = 20
         candidate: path of a CUDA C++ file with the kernel.
         task: path of a Python file that sets grid, block, arguments and expected.
         gpu: a preset.
-        seconds: time budget.
+        seconds: budget of processor time.
     """
     from memsim.api.judge import judge as judge_candidates
 

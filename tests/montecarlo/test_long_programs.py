@@ -26,7 +26,7 @@ def test_a_long_program_begins_with_two_trials(traces, monkeypatch, long, trials
 
 
 @pytest.mark.parametrize(("long", "quick"), [(1, [False, True]), (1 << 21, [False, False])])
-def test_only_the_longest_kernel_of_a_long_program_has_a_gain(traces, monkeypatch, long, quick):
+def test_long_programs_explain_one_kernel_with_gain(traces, monkeypatch, long, quick):
     asked = []
     monkeypatch.setattr(profile, "LONG", long)
     monkeypatch.setattr(profile, "_top_finding", lambda typical, trace, gpu, quick, jobs: asked.append(quick))
