@@ -14,9 +14,9 @@ from experiments.harness.study import AtMost, Claim, Points, Setting, WithinFact
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Ratio
 from memsim.analysis.tables import number
-from memsim.report import comparison
+from memsim.report import comparison_figures
+from memsim.report.figure_style import GREY, INK, ORANGE, panels, styled, write
 from memsim.report.figures import memory_density
-from memsim.report.style import GREY, INK, ORANGE, panels, styled, write
 
 Results = Mapping[str, RunResult]
 
@@ -136,8 +136,8 @@ def draw(results: Results, folder: Path) -> None:
         figure, (axis,) = panels(1, 1, 5.6, 3.4)
         memory_density(axis, spmv)
         write(figure, folder / "figure3.png")
-        write(comparison.side_by_side(dict(pairs[:4])), folder / "figure5.png")
-        write(comparison.side_by_side(dict(pairs[4:])), folder / "figure6.png")
+        write(comparison_figures.side_by_side(dict(pairs[:4])), folder / "figure5.png")
+        write(comparison_figures.side_by_side(dict(pairs[4:])), folder / "figure6.png")
         write(_convergence(results), folder / "figure7.png")
 
 

@@ -17,8 +17,8 @@ from memsim.analysis.loads import grouped
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import number
-from memsim.report.comparison import stacks
-from memsim.report.style import panels, styled, write
+from memsim.report.comparison_figures import stacks
+from memsim.report.figure_style import panels, styled, write
 
 Pair = tuple[RunResult, RunResult]  # scalar and vectorised
 

@@ -13,8 +13,8 @@ from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
 from memsim.gpu.components import COMPONENTS
-from memsim.report.document import document
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+from memsim.report.result_json import document
 
 if TYPE_CHECKING:
     from memsim.studies.uncertain import ModelError
