@@ -78,8 +78,8 @@ FAULTS = (
     Fault(
         "a resumed run forgets the trials of its journal",
         "memsim/montecarlo/keep.py",
-        "self.before |= {number: _trial",
-        "{number: _trial",
+        "return {**self.saved(point), **{number: self._trial(arrays, point) for number, arrays in rows}}",
+        "return {**self.saved(point)}",
         ("tests/montecarlo",),
     ),
     Fault(
