@@ -19,9 +19,10 @@ def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> 
         for panel, board in zip(axes, BOARDS, strict=True):
             kb, latency, _ = curve(board)
             panel.plot(kb / 1024, latency, color=figure_style.GREY, linewidth=1.2, label="measured")
-            lists, cycles = simulated[board.gpu]
-            ring: Any = dict(markersize=3, markerfacecolor="none", markeredgewidth=0.8)
-            panel.plot(lists / 1024, cycles, "o", color=figure_style.VERMILION, label="memsim", **ring)
+            if board.gpu in simulated:
+                lists, cycles = simulated[board.gpu]
+                ring: Any = dict(markersize=3, markerfacecolor="none", markeredgewidth=0.8)
+                panel.plot(lists / 1024, cycles, "o", color=figure_style.VERMILION, label="memsim", **ring)
             panel.set_xscale("log", base=2)
             panel.set_xlim(1 / 64, 512)
             panel.set_xticks([1 / 16, 1, 16, 256], ["64 KB", "1 MB", "16 MB", "256 MB"])

@@ -42,7 +42,8 @@ def _forms() -> list[tuple[str, str, str]]:
         *[(f"{name}.{how}.f64", "d", "dd") for name in ("add", "sub", "mul") for how in _ROUNDED],
         *[(f"fma.{how}.f64", "d", "ddd") for how in _ROUNDED], *_same("d", "min max div.rn", "f64", 2),
         *_same("d", "neg abs sqrt.rn rcp.rn", "f64", 1),
-        *_same("h", "add sub mul min max", "f16x2", 2), ("fma.rn.f16x2", "h", "hhh"),
+        # Halves that are not said to be rounded may be fused: ptxas makes one HFMA2 of a product and a sum.
+        *_same("h", "add.rn sub.rn mul.rn min max", "f16x2", 2), ("fma.rn.f16x2", "h", "hhh"),
         *_same("h", "neg abs", "f16x2", 1),
         *[(f"cvt.{how}.{to}.{of}", kind, source) for how in ("rni", "rzi", "rmi", "rpi")
           for to, kind in (("s32", "r"), ("u32", "r"), ("s64", "l"), ("u64", "l"))

@@ -27,7 +27,7 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     """The figure as an ``<svg>`` element that a screen reader calls `alt`; the same text for the same figure.
 
     Args:
-        figure: drawn with report.style.
+        figure: drawn with memsim.report.figure_style.
         name: unlike that of any other picture of the page, for the names within.
         alt: one sentence.
     """

@@ -74,21 +74,6 @@ def test_loops_up_to_a_size_are_written_out(rounds, products):
     assert rounds_of(text_of(rounds, products), products) == (rounds if whole else 1)
 
 
-def made(text: str, folder: Path, opcode: str) -> int:
-    """How many instructions of a name ptxas makes of a text."""
-    if not places_of("nvdisasm"):
-        pytest.skip("no nvdisasm")
-    code = assembled(text, "sm_75", folder)
-    listing = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
-    return len(re.findall(rf"\b{opcode}\b", listing.stdout.decode()))
-
-
-@pytest.mark.parametrize(("rounds", "products"), SIZES)
-def test_ptxas_writes_the_same_out(rounds, products, tmp_path):
-    written = made(text_of(rounds, products), tmp_path, "FFMA") == rounds * products
-    assert written == ((rounds, products) in SIZES[:WHOLE])
-
-
 STORED = "st.global.u32 [%rd4+64], %r8;"
 KEPT = [
     f"shfl.sync.bfly.b32 %r8, %r9, 1, 31, -1; {STORED}",
@@ -113,18 +98,52 @@ WRITTEN = [
 ]
 
 
+def sized_texts() -> list[str]:
+    return [text_of(rounds, products) for rounds, products in SIZES]
+
+
+def text_with(one: str) -> str:
+    return text_of(8, 4, f"{one} add.s32 %r9, %r9, 1;")
+
+
+def text_by_pragma(kept: bool) -> str:
+    return text_of(8, 4).replace("L1:", 'L1:\n.pragma "nounroll";' if kept else "L1:")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """How many instructions of a name ptxas makes of a text: all texts in one run of it."""
+    if not places_of("nvdisasm"):
+        pytest.skip("no nvdisasm")
+    texts = list(dict.fromkeys([*sized_texts(), *map(text_with, KEPT + WRITTEN), *map(text_by_pragma, (True, False))]))
+    head, mark, _ = texts[0].partition(".visible")
+    kernels = [text.partition(mark)[2].replace("k(", f"k{number}(", 1) for number, text in enumerate(texts)]
+    code = assembled(head + mark + mark.join(kernels), "sm_75", tmp_path_factory.mktemp("loops"))
+    listing = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
+    parts = re.split(r"\.section\s+\.text\.k(\d+)\b", listing.stdout.decode())
+    found = {texts[int(number)]: listed for number, listed in zip(parts[1::2], parts[2::2], strict=True)}
+    assert len(found) == len(texts)
+    return lambda text, opcode: len(re.findall(rf"\b{opcode}\b", found[text]))
+
+
+@pytest.mark.parametrize(("rounds", "products"), SIZES)
+def test_ptxas_writes_the_same_out(rounds, products, made):
+    written = made(text_of(rounds, products), "FFMA") == rounds * products
+    assert written == ((rounds, products) in SIZES[:WHOLE])
+
+
 @pytest.mark.parametrize(("one", "kept"), [*((one, True) for one in KEPT), *((one, False) for one in WRITTEN)])
-def test_instructions_that_keep_loops_rolled_match_ptxas(one, kept, tmp_path):
-    text = text_of(8, 4, f"{one} add.s32 %r9, %r9, 1;")
+def test_instructions_that_keep_loops_rolled_match_ptxas(one, kept, made):
+    text = text_with(one)
     assert (rounds_of(text, 4) == 1) == kept
-    assert (made(text, tmp_path, "LDS") == 4) == kept  # of loops that are written out it joins some, and makes more
+    assert (made(text, "LDS") == 4) == kept  # of loops that are written out it joins some, and makes more
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_pragma_keeps_loop_rolled_for_ptxas_and_here(kept, tmp_path):
-    text = text_of(8, 4).replace("L1:", 'L1:\n.pragma "nounroll";' if kept else "L1:")
+def test_pragma_keeps_loop_rolled_for_ptxas_and_here(kept, made):
+    text = text_by_pragma(kept)
     assert (rounds_of(text, 4) == 1) == kept
-    assert (made(text, tmp_path, "FFMA") == 4) == kept
+    assert (made(text, "FFMA") == 4) == kept
 
 
 NUMBERS = st.one_of(st.integers(-12, 12), st.sampled_from([0x7FFC, 0xFFFC, 0x7FFFFFFC, 0xFFFFFFFC, (1 << 32) + 3]))

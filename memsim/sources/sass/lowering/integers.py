@@ -299,10 +299,11 @@ def extreme(b: SassBuilder) -> None:
 
 
 def _wide_extreme(b: SassBuilder) -> None:
-    """The same of numbers of 64 bits; predicates before the result are not known to be used."""
+    """The same of numbers of 64 bits; predicates before the result, and the last one, are not known to be used."""
     _, first = _leading_predicates(b, 0)
     unused, used = b.operands[:first], b.operands[first:]
-    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or len(set(used[3:])) != 1:
+    nothing = [Reg(file, -1, inverted=True) for file in ("P", "UP")]
+    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or any(one not in nothing for one in used[4:]):
         raise b.unknown()
     b.operands = used
     left, right = b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))
