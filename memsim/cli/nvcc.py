@@ -8,7 +8,7 @@ import typer
 def nvcc(ctx: typer.Context) -> None:
     """Compile CUDA C++ with nvcc, so that `memsim capture` can run the program.
 
-    Takes nvcc's options. The program gets the shared CUDA runtime, PTX in the place of machine code, and line numbers.
+    Takes nvcc's options. The program gets the shared CUDA runtime, PTX instead of machine code, and line numbers.
     The architecture is the newest that the build names and the default GPU runs, or that of the GPU in MEMSIM_GPU.
 
     \b

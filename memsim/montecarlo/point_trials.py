@@ -16,7 +16,7 @@ Enough = Callable[[Trials], bool]
 
 @dataclass(frozen=True)
 class StoppingRule:
-    """How many trials a point gets.
+    """The number of trials per point.
 
     Attributes:
         least, most: trials.

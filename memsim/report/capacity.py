@@ -42,7 +42,7 @@ def size(nbytes: int) -> str:
 def _head(found: Capacity) -> str:
     lines = [
         f"{found.kernel} on {found.gpu}: read hit ratio against capacity; trace {found.digest[:12]}",
-        "without sets, LRU, in one order of accesses; hit: nothing was sent down a level (traffic)",
+        "fully associative LRU, one order of accesses; hit: no request went to the next level (traffic)",
         "details: docs/how_to/capacity.md",
     ]
     if found.sampled > 1:
@@ -74,7 +74,7 @@ def _curves(found: Capacity) -> PrintedTable:
             cells.append(number(100 * float(cache.hit_ratio(nbytes)), 1) + mark)
         rows.append(cells)
     headers = ["capacity", *(f"{name.upper()} %  " for name in found.caches)]
-    note = "<: present capacity; L2 behind L1s of their present size"
+    note = "<: current capacity; L2 behind L1s of their current size"
     return PrintedTable(headers, rows, [True] * len(headers), note=note)
 
 
@@ -139,8 +139,8 @@ def draw(found: Capacity, path: Path) -> Path:
         figure, axes = panels(1, len(found.caches), 4.8 * len(found.caches), 3.2)
         for axis, (name, cache) in zip(axes, found.caches.items(), strict=True):
             sizes = cache.sizes
-            axis.plot(sizes, 100 * cache.hit_ratio(sizes), color=BLUE, linewidth=1.6, label="without sets, LRU")
-            axis.axvline(cache.bytes, color=GREY, linewidth=1, linestyle="--", label="present capacity")
+            axis.plot(sizes, 100 * cache.hit_ratio(sizes), color=BLUE, linewidth=1.6, label="fully associative LRU")
+            axis.axvline(cache.bytes, color=GREY, linewidth=1, linestyle="--", label="current capacity")
             at = [one.bytes for one in cache.replayed]
             means = np.array([100 * one.hit.mean for one in cache.replayed])
             half = [50 * its.width if (its := one.hit.interval()) else 0.0 for one in cache.replayed]

@@ -141,13 +141,13 @@ def convergence(results: Mapping[str, RunResult]) -> Figure:
     """Standard deviation of each ratio against the number of trials, a line a result (the paper's figure 7)."""
     figure, axes = panels(1, 3, _WIDTH, 3.2)
     for axis, (name, title) in zip(axes, TITLES.items(), strict=True):
-        axis.set_title(f"{title}: sd against trials")
+        axis.set_title(f"{title}: standard deviation by number of trials")
         for number, (label, result) in enumerate(results.items()):
             count, sd = result.ratios[name].convergence()
             if count.size:
                 axis.plot(count, 100 * sd, color=SERIES[number % len(SERIES)], linewidth=1.4, label=label)
         if axis.get_lines():
-            axis.set(xlabel="trials", ylabel="sd, percentage points")
+            axis.set(xlabel="trials", ylabel="standard deviation, percentage points")
             axis.set_ylim(bottom=0)
         else:
             nothing(axis, "takes two trials")
@@ -160,7 +160,7 @@ def convergence(results: Mapping[str, RunResult]) -> Figure:
 def loads(results: Mapping[str, RunResult]) -> Figure:
     """Expected latency X of the loads of each array, stacked, in units of the first result's slowest (figure 8)."""
     figure, (axis,) = panels(1, 1, 2.2 + 1.3 * len(results), 3.6)
-    axis.set_title("Expected latency X of the loads, by array")
+    axis.set_title("Expected latency of the loads, by array")
     seen = {label: array_latencies(result) for label, result in results.items()}
     slowest = max((x for found in seen.values() for x in found.values()), default=0.0)
     first = max(next(iter(seen.values()), {}).values(), default=slowest)
@@ -168,13 +168,13 @@ def loads(results: Mapping[str, RunResult]) -> Figure:
         nothing(axis, "no loads")
         return figure
     stacks(axis, {label: {name: x / first for name, x in found.items()} for label, found in seen.items()})
-    axis.set_ylabel(f"X in units of {first:,.0f} ns")
+    axis.set_ylabel(f"expected latency in units of {first:,.0f} ns")
     legend_beside(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
     return figure
 
 
 def array_latencies(result: RunResult) -> dict[str, float]:
-    """X of the loads of each array, nanoseconds; arrays that nothing was asked of are left out."""
+    """X of the loads of each array, nanoseconds; arrays without requests are left out."""
     found = {load.array or load.text: load.x.mean * result.ns_per_cycle for load in result.loads_by(Grouping.array)}
     return {name: x for name, x in found.items() if np.isfinite(x)}
 

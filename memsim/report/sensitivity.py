@@ -282,7 +282,7 @@ def draw_split(title: str, found: Split, path: Path) -> Path:
             axis.set_yticks(at, [one.name for one in ranked])
             axis.invert_yaxis()
             axis.grid(axis="y", visible=False)
-            axis.set(title=_NAMES[name].split(",")[0], xlabel="part of the variance, %", xlim=(0, None))
+            axis.set(title=_NAMES[name].split(",")[0], xlabel="share of the variance, %", xlim=(0, None))
         if shown:
             figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower right", ncols=2)
         figure.suptitle(title, x=0.01, ha="left", fontsize=9, color=GREY)
@@ -308,7 +308,7 @@ def draw_uncertain(found: ModelError, path: Path) -> Path:
         axis.set_yticks(at, [f"{one.factor.name} {one.factor.low:g} … {one.factor.high:g}" for one in shown])
         axis.invert_yaxis()
         axis.grid(axis="y", visible=False)
-        axis.set(title=f"{found.kernel} on {found.gpu}", xlabel="change of the time, %")
+        axis.set(title=f"{found.kernel} on {found.gpu}", xlabel="change in time, %")
         figure.legend(loc="outside lower center", ncols=3)
         figure.suptitle("uncertain numbers of the preset", x=0.01, ha="left", fontsize=9, color=GREY)
         return write(figure, path)

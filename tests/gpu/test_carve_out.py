@@ -49,7 +49,9 @@ def test_sets_go_before_ways(reserved_kb, sets, ways_lacking):
 
 def test_odd_number_of_sets_keeps_line_in_each():
     # 384 sets: 3 that cannot be halved.
-    gpu = override(load_gpu("a100"), {"l1.carve_outs": [], "l1.ways": 4, "l1.set_hash": "rotated"})
+    gpu = override(
+        load_gpu("a100"), {"l1.carve_outs": [], "l1.ways": 4, "l1.set_hash": "rotated", "l1.reserved_from": "sets"}
+    )
     with pytest.raises(InputError, match=f"give a multiple of line_bytes up to {192 * KB - 3 * 128}, which leaves"):
         override(gpu, {"l1.reserved_bytes": 192 * KB - 2 * 128})
 

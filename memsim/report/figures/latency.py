@@ -25,8 +25,8 @@ def latency(result: RunResult) -> Figure:
     The curves hold the whole tail: each ends at its load's slowest transaction.
     """
     figure, (memory, each) = panels(1, 2, 10.4, 3.4, width_ratios=[1, 1.15])
-    memory.set_title("Main memory")
-    each.set_title("Observed, by load")
+    memory.set_title("Loaded DRAM latency")
+    each.set_title("Observed latency by load")
     memory_density(memory, result)
     waiting = most_waited(result, _CURVES)
     if waiting:
@@ -51,7 +51,7 @@ def memory_density(axis: Axes, result: RunResult) -> None:
     axis.set(xlabel="latency, cycles", ylabel="probability per cycle")
     mean = result.memory_latency.mean
     axis.axvline(mean, color=INK, linewidth=0.9, linestyle="--")
-    axis.set_title(f"Main memory, Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns")
+    axis.set_title(f"Loaded DRAM latency, mean {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns")
     axis.annotate(
         f"{1 - _TAIL:.1%} beyond,\nup to {most:,.0f}", (0.98, 0.95), xycoords="axes fraction", ha="right", va="top",
         fontsize=7.5, color=GREY,
@@ -75,5 +75,5 @@ def _cumulated(axis: Axes, waiting: list[Load], names: list[str]) -> None:
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axis.set(ylim=(0, 1.02), xlabel="latency, cycles", ylabel="transactions that took no longer")
+    axis.set(ylim=(0, 1.02), xlabel="latency, cycles", ylabel="cumulative share of transactions")
     legend_beside(axis, labelspacing=0.9)

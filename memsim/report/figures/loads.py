@@ -31,7 +31,7 @@ def loads(result: RunResult) -> Figure:
     shown = most_waited(result, _BARS)
     figure, (shares, bars) = panels(1, 2, 9.6, 1.9 + 0.42 * max(len(shown), 3), width_ratios=[1, 3.4])
     shares.set_title("Share of latency")
-    bars.set_title("Expected latency X by level")
+    bars.set_title("Expected latency by level")
     if waited:
         _shares(shares, result, waited, shown)
     else:
@@ -98,7 +98,7 @@ def _levels(axis: Axes, shown: list[Load], names: list[str], ns_per_cycle: float
     axis.plot(observed, rows, "D", markersize=4.5, markerfacecolor="white", markeredgecolor=INK, label="observed mean")
     farthest = np.fmax(left, np.nan_to_num(observed))
     for row, load in enumerate(() if narrow() else shown):
-        note = f"X {load.x.mean:,.0f}, observed {load.latency.mean:,.0f} cycles"
+        note = f"expected {load.x.mean:,.0f}, observed {load.latency.mean:,.0f} cycles"
         axis.text(farthest[row] + 0.025 * farthest.max(), row, note, va="center", fontsize=7.5, color=GREY)
     axis.set_xlim(0, farthest.max() * (1.08 if narrow() else 1.45))
     axis.set_yticks(rows, names)
