@@ -54,8 +54,8 @@ class Result(result.RunResult):
         Raises:
             ValueError: another word.
         """
+        from memsim.report.figure_style import styled
         from memsim.report.figures import FIGURES
-        from memsim.report.style import styled
 
         if figure not in FIGURES:
             raise ValueError(f"figure is {figure!r}; give one of {', '.join(FIGURES)}")

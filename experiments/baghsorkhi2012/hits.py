@@ -14,9 +14,9 @@ from experiments.harness.study import AtMost, Claim, Points, Setting, WithinFact
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Ratio
 from memsim.analysis.tables import number
-from memsim.report import comparison
+from memsim.report import comparison_figures
+from memsim.report.figure_style import GREY, INK, ORANGE, panels, styled, write
 from memsim.report.figures import memory_density
-from memsim.report.style import GREY, INK, ORANGE, panels, styled, write
 
 Results = Mapping[str, RunResult]
 
@@ -24,12 +24,13 @@ _RATIOS = ("l1_read", "l2_read", "l2_write")
 _HEADERS = ("L1 read", "L2 read", "L2 write")
 _NEAR = 0.25  # of the final sd: one sd of an sd of 20 trials is 1 / sqrt(2 x 19) = 16 %, so this is 1.5 of them
 _SHARES = (0.25, 0.5)  # of the snapshot
+_QUICK_SHARE = 1 / 32  # of it, in a quick run
 _SWITCHES = ("start_alignment", "warp_weights", "arbitration")
 
 
 def of_all_kernels(setting: Setting) -> dict[str, RunResult]:
-    """The eight kernels: 64 trials each, or 6 of a quarter of the snapshot."""
-    trials, share = (6, 0.25) if setting.quick else (64, 1)
+    """The eight kernels: 64 trials each, or 3 of a thirty-second of the snapshot."""
+    trials, share = (3, _QUICK_SHARE) if setting.quick else (64, 1)
     return {kernel.title: replay(kernel.part(share), trials, setting.jobs) for kernel in KERNELS}
 
 
@@ -98,14 +99,14 @@ def _percent(share: float) -> str:
 def versions(setting: Setting) -> str:
     """The ratios of other versions of the kernels."""
     kernels = VERSIONS[1:3] if setting.quick else VERSIONS
-    trials = 2 if setting.quick else 4
-    return ratio_table({kernel.title: replay(kernel.part(0.25), trials, setting.jobs) for kernel in kernels})
+    trials, share = (2, _QUICK_SHARE) if setting.quick else (4, 0.25)
+    return ratio_table({kernel.title: replay(kernel.part(share), trials, setting.jobs) for kernel in kernels})
 
 
 def snapshots(setting: Setting, whole: Results) -> str:
     """How the ratios, and their sd, depend on the snapshot's length; `whole` are those of the whole snapshots."""
     kernels = (LBM,) if setting.quick else KERNELS
-    shares, trials = (_SHARES[:1], 2) if setting.quick else (_SHARES, 4)
+    shares, trials = ((_QUICK_SHARE / 2,), 2) if setting.quick else (_SHARES, 4)
     rows = []
     for kernel in kernels:
         found = [*(replay(kernel.part(share), trials, setting.jobs) for share in shares), whole[kernel.title]]
@@ -117,12 +118,12 @@ def snapshots(setting: Setting, whole: Results) -> str:
 
 def switches(setting: Setting) -> str:
     """Which source of chance SpMV's spread comes from: each of them off, by itself."""
-    kernel, trials = (LBM, 2) if setting.quick else (SPMV, 8)
+    kernel, trials, share = (LBM, 2, _QUICK_SHARE) if setting.quick else (SPMV, 8, 0.25)
     cases: dict[str, dict[str, object]] = {"all on": {}}
     cases |= {f"{name} off": {f"stochastic.{name}": False} for name in _SWITCHES}
     rows = []
     for title, settings in cases.items():
-        result = replay(kernel.part(0.25), trials, setting.jobs, settings)
+        result = replay(kernel.part(share), trials, setting.jobs, settings)
         cells = (f"{_percent(result.ratios[name].mean)} ± {_percent(result.ratios[name].sd)}" for name in _RATIOS[:2])
         rows.append([title, *cells, f"{100 * result.cycles.sd / result.cycles.mean:.2f} %"])
     return markdown(["switch", "L1 read %, sd", "L2 read %, sd", "sd of the time"], rows)
@@ -135,8 +136,8 @@ def draw(results: Results, folder: Path) -> None:
         figure, (axis,) = panels(1, 1, 5.6, 3.4)
         memory_density(axis, spmv)
         write(figure, folder / "figure3.png")
-        write(comparison.side_by_side(dict(pairs[:4])), folder / "figure5.png")
-        write(comparison.side_by_side(dict(pairs[4:])), folder / "figure6.png")
+        write(comparison_figures.side_by_side(dict(pairs[:4])), folder / "figure5.png")
+        write(comparison_figures.side_by_side(dict(pairs[4:])), folder / "figure6.png")
         write(_convergence(results), folder / "figure7.png")
 
 

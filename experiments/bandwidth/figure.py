@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memsim.report.style import SERIES, panels, styled, write
+from memsim.report.figure_style import SERIES, panels, styled, write
 
 Curve = Sequence[tuple[int, float, float]]  # (stride, measured cycles, ours)
 

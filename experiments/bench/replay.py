@@ -17,7 +17,7 @@ def replay(prepared: Prepared) -> list[Row]:
     walls, cores, shares, transactions = [], [], [], 0
     for trial in range(1 + prepared.size.trials):
         wall, core = perf_counter(), process_time()
-        _, row = run_trial(prepared.job, trial)
+        row = run_trial(prepared.job, trial)
         walls.append(perf_counter() - wall)
         cores.append(process_time() - core)
         shares.append(100 * (1 - row.compiled_seconds / row.wall_seconds))

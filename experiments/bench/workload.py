@@ -52,7 +52,7 @@ FULL = Size(
     growth={960: 5, 9_600: 2, 96_000: 1},
 )  # fmt: skip
 QUICK = Size(
-    rows=4_096, nnz_per_row=8, trials=2, repeats=2, runs=1, captured=1_000, imported=400, n=32, growth={2: 2, 200: 1}
+    rows=4_096, nnz_per_row=8, trials=2, repeats=2, runs=1, captured=1_000, imported=96, n=32, growth={2: 2, 200: 1}
 )
 
 

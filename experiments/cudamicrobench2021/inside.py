@@ -60,7 +60,7 @@ class Time:
 
 
 def times(setting: Setting) -> list[Time]:
-    """Every version at every size; a quick run takes the smallest of each benchmark, and leaves out the products."""
+    """Every version at every size; a quick run takes parts of the smallest of each benchmark but the products."""
     downloaded = None if setting.quick else downloads(REPOSITORY)
     with MEASURED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -89,7 +89,7 @@ def _described(benchmark: str, version: str, n: int, gpu: str, quick: bool) -> t
     traced, parts = _traced(benchmark, version, n, quick)
     parameters = common | (slow if version == "slow" else fast) | {SIZE.get(benchmark, "n"): n} | traced
     threads = n * n if benchmark == "ReadOnlyMem" else 0
-    return memsim.trace(name, gpu=gpu, blocks="all" if threads <= WHOLE else None, **parameters), parts
+    return memsim.trace(name, gpu=gpu, blocks="all" if threads <= WHOLE and not quick else None, **parameters), parts
 
 
 def _traced(benchmark: str, version: str, n: int, quick: bool) -> tuple[dict[str, int], float]:

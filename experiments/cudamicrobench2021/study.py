@@ -13,7 +13,7 @@ from experiments.cudamicrobench2021.inside import Time
 from experiments.harness.readme import markdown
 from experiments.harness.scoreboard import significant
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting, Within, WithinLog
-from memsim.report.style import BLUE, ORANGE, panels, styled, write
+from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 from memsim.report.timeline import draw_timeline
 
 REPOSITORY = "github.com/passlab/CUDAMicroBench, 59c4ca6"

@@ -34,6 +34,6 @@ def table(setting: Setting) -> str:
 def _milliseconds(asked: tuple[str, str, bool]) -> float:
     name, stored, quick = asked
     trace = memsim.trace(
-        "neighbours", gpu=GPU, blocks="1x" if quick else "4x", n=MAX, fetched="0", layout="rows", stored=stored
+        "neighbours", gpu=GPU, blocks="0.25x" if quick else "4x", n=MAX, fetched="0", layout="rows", stored=stored
     )
     return memsim.simulate(trace, GPU, trials=1, settings=SWITCHES[name]).kernel_time.mean

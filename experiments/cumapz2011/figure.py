@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from memsim.report.style import GREY, SERIES, panels, styled, write
+from memsim.report.figure_style import GREY, SERIES, panels, styled, write
 
 Point = tuple[str, float, float, float]  # kind of version, measured ms, MPE, simulated ms
 

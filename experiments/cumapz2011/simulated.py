@@ -38,7 +38,7 @@ def _full(version: Version) -> float:
 
 
 def _quick(version: Version) -> float:
-    return _time(version, "1x", 1)
+    return _time(version, "0.25x", 1)
 
 
 def _time(version: Version, blocks: str, trials: int) -> float:

@@ -105,7 +105,7 @@ def _simulated(version: Version, setting: Setting) -> RunResult:
     trace = memsim.trace(
         "neighbours",
         gpu=GPU,
-        blocks="2x" if setting.quick else "16x",
+        blocks="0.5x" if setting.quick else "16x",
         n=motivating.MAX,
         fetched="none" if version.fetched is None else str(version.fetched),
         layout=version.shared,

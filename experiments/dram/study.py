@@ -19,7 +19,7 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import Machine, build
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 from memsim.montecarlo.load_loops import one_load
-from memsim.report.style import BLUE, ORANGE, panels, styled, write
+from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 
 MIXED = ("random, a quarter writes", 0.7)  # the traffic and load at which ways to take turns are compared
 UP_TO = 0.8  # of the peak: where latencies are compared

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from memsim.report.style import BLUE, GREY, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 
 PANELS = (
     ("L1 hit ratio", "l1"),

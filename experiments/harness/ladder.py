@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memsim.report.style import BLUE, GREY, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 
 
 def draw(names: Sequence[str], measured: Sequence[float], ours: Sequence[float], unit: str, path: Path) -> None:

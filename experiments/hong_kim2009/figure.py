@@ -8,7 +8,7 @@ from pathlib import Path
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 from experiments.hong_kim2009.measure import Found
-from memsim.report.style import GREY, SERIES, panels, styled, write
+from memsim.report.figure_style import GREY, SERIES, panels, styled, write
 
 TICKS = (4, 8, 16, 32, 64)  # cycles an instruction
 SHIFTS = {"Linear": (-4, 7), "Mat. (tiled), 8": (-10, 7), "Mat. (tiled), 16": (6, 5)}  # others below

@@ -14,7 +14,7 @@ from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, Claim, Interval, Outcome, Setting
 from memsim.analysis.choices import Convention
 from memsim.analysis.statistics import Sample
-from memsim.report.style import BLUE, GREY, VERMILION, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, VERMILION, panels, styled, write
 from memsim.support import library
 from memsim.support.errors import InputError
 

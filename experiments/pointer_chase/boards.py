@@ -11,6 +11,7 @@ import numpy as np
 MEASURED = Path(__file__).with_name("measured")
 SOURCE = "RRZE-HPC gpu-benches, gpu-latency"
 PERMUTED = "markdewing/AI_kernels b6bc563, latency"
+_QUICK_KB = 1100  # the longest list of a quick run
 LONG = 16000  # KB: a list whose simulation takes seconds
 Range = tuple[float, float]  # of working sets, KB
 
@@ -140,12 +141,12 @@ def inside(kb: np.ndarray, where: Range) -> np.ndarray:
 
 
 def chosen(board: Board, kb: np.ndarray, quick: bool) -> np.ndarray:
-    """Which rows are simulated: of transitions all, or every other of long lists; quick: those that take no time."""
+    """Which rows are simulated: of transitions all, or every other of long lists; quick: those of short lists."""
     plateaus = np.any([inside(kb, where) for where in board.plateaus.values()], axis=0)
     steep = np.any([inside(kb, transition.within) for transition in board.transitions], axis=0)
     steep &= (np.arange(len(kb)) % 2 == 0) | ((kb < LONG) & (not quick))
     if quick:
-        return (plateaus | steep) & (kb < 8000)
+        return (plateaus | steep) & (kb < _QUICK_KB)
     return plateaus | steep | (inside(kb, board.sparse) & (np.arange(len(kb)) % board.step == 0))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Outcome, Points, Setting
 from memsim.analysis.model_error import LEVEL, LaunchError, measured_errors, model_error
-from memsim.report.style import BLUE, ORANGE, panels, styled, write
+from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 
 FAMILIES = {"3": "Kepler", "7": "Volta", "8": "Ampere and Ada"}
 LEAST_PROGRAMS = 5  # of a family whose coverage is a claim of its own

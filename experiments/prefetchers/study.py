@@ -11,7 +11,7 @@ import memsim
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting
 from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
-from memsim.report.style import SERIES, panels, styled, write
+from memsim.report.figure_style import SERIES, panels, styled, write
 from memsim.support.progress import bar
 
 GPU, SMS = "tesla-v100", 4

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +14,9 @@ import memsim
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting
 from memsim.hierarchy.execution import Execution
-from memsim.report.style import BLUE, GREY, VERMILION, panels, styled, write
-from memsim.studies.executors import team
-from memsim.studies.node import NodeTask
+from memsim.montecarlo.teams import Workers, team
+from memsim.montecarlo.worker import TrialJob
+from memsim.report.figure_style import BLUE, GREY, VERMILION, panels, styled, write
 from memsim.trace.reader import Trace
 
 GPU = "tesla-c2050"
@@ -100,21 +99,24 @@ def task_seconds(trace: Trace, tasks: int) -> float | None:
         import distributed  # noqa: F401
     except ImportError:
         return None
-    with TemporaryDirectory(prefix="memsim-scale-") as name, team("dask", 2, Path(name)) as workers:
-        given = NodeTask(trace.digest, Execution.of(trace, memsim.load_gpu(GPU), workers.folder), 0, False)
-        shared = workers.share(trace)
-        _all(workers.executor, given, shared, 20)
+    with TemporaryDirectory(prefix="memsim-scale-") as name, team("dask", 2, _nothing, Path(name)) as made:
+        given = TrialJob(Execution.of(trace, memsim.load_gpu(GPU), made.folder), 0)
+        shared = made.share(trace)
+        _all(made.workers, given, shared, 20)
         begin = perf_counter()
-        _all(workers.executor, given, shared, tasks)
+        _all(made.workers, given, shared, tasks)
         return (perf_counter() - begin) / tasks
 
 
-def _all(executor: Executor, given: NodeTask, shared: object, tasks: int) -> None:
-    for future in [executor.submit(_nothing, given, number, shared) for number in range(tasks)]:
-        future.result()
+def _all(workers: Workers, given: TrialJob, shared: object, tasks: int) -> None:
+    for number in range(tasks):
+        workers.begin(number, given, number, shared)
+    answered = 0
+    while answered < tasks:
+        answered += len(workers.answers())
 
 
-def _nothing(given: NodeTask, number: int, trace: bytes) -> int:
+def _nothing(given: TrialJob, number: int, trace: bytes) -> int:
     return os.getpid()
 
 

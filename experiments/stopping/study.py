@@ -20,7 +20,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.analysis.stopping import Plan
 from memsim.montecarlo.trials import Trials
-from memsim.report.style import SERIES, panels, styled, write
+from memsim.report.figure_style import SERIES, panels, styled, write
 
 TRIALS = 200  # of each case, whose mean is taken for the truth
 STEP = 7  # trials between the starts of two runs taken from them

@@ -19,7 +19,7 @@ from experiments.harness.study import AtMost, Claim, Outcome, Setting, Within
 from experiments.streaming.switches import PARTS, Settings, switched, table
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
-from memsim.report.style import SERIES, panels, styled, write
+from memsim.report.figure_style import SERIES, panels, styled, write
 
 KERNELS = {"init": 1, "read": 1, "scale": 2, "vector_triad": 4}  # doubles that a thread moves
 MEASURED = Path(__file__).with_name("measured.csv")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from experiments.torres2011.cells import TITLES, Score, Shape
-from memsim.report.style import BLUE, GREY, INK, ORANGE, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, INK, ORANGE, panels, styled, write
 
 Tables = Mapping[str, Mapping[Shape, float]]
 

@@ -15,7 +15,7 @@ from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Outcome, Setting
 from experiments.triton.variants import PAIRS, Pair
 from memsim.gpu.presets import load_gpu
-from memsim.report.style import BLUE, GREY, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace

@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from memsim.report.style import BLUE, GREY, panels, styled, write
+from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 
 _PANELS = (
     ("L1 read hit ratio", "l1_read", False),

@@ -17,7 +17,7 @@ class Row:
     Attributes:
         kernel: its name there.
         workload, parameters: of the library, with the sizes of the measured run.
-        quick: whether it is traced and replayed within two seconds or so.
+        quick: whether it is traced and replayed within a second or so.
         texture: its loads go through texture, which the counters of L1 loads leave out.
     """
 
@@ -29,18 +29,18 @@ class Row:
 
 
 ROWS = (
-    Row("findRangeK", "btree", dict(variant="range", queries=6000), quick=True),
-    Row("findK", "btree", quick=True),
+    Row("findRangeK", "btree", dict(variant="range", queries=6000)),
+    Row("findK", "btree"),
     Row("bpnn_layerforward_CUDA", "backprop", quick=True),
     Row("bpnn_adjust_weights_cuda", "backprop", dict(variant="adjust"), quick=True),
     Row("calculate_temp", "hotspot", quick=True),
     Row("kmeansPoint", "kmeans", texture=True),
-    Row("srad", "srad", quick=True),
+    Row("srad", "srad"),
     Row("mysgemmNT", "sgemm", dict(k=992)),
     Row("ComputeQ_GPU", "mri_q", dict(voxels=1 << 18, samples=1024)),
     Row("CUDAkernel1DCT", "dct8x8", dict(variant="pixels"), quick=True, texture=True),
     Row("CUDAkernel2DCT", "dct8x8", quick=True),
-    Row("fwtBatch2Kernel", "fast_walsh", dict(n=1 << 23, variant="global", stride=1 << 17), quick=True),
+    Row("fwtBatch2Kernel", "fast_walsh", dict(n=1 << 23, variant="global", stride=1 << 17)),
     Row("fwtBatch1Kernel", "fast_walsh", dict(n=1 << 23)),
     Row("histogram64Kernel", "histogram64", dict(n=1 << 26)),
     Row("mergeSortSharedKernel", "merge_sort", dict(n=1 << 22)),
@@ -50,7 +50,7 @@ ROWS = (
     Row("sobolGPU_kernel", "sobol"),
     Row("wmma_gemm_nn k1", "tensor_gemm", dict(m=2560, n=16, k=2560), quick=True),
     Row("wmma_gemm_nn k2", "tensor_gemm", dict(m=4096, n=128, k=4096)),
-    Row("wmma_gemm_nn k3", "tensor_gemm", dict(m=2560, n=512, k=2560), quick=True),
+    Row("wmma_gemm_nn k3", "tensor_gemm", dict(m=2560, n=512, k=2560)),
     Row("compute_gemm", "tensor_gemm", dict(m=4096, n=4096, k=4096, variant="persistent")),
 )
 

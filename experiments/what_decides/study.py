@@ -16,7 +16,7 @@ from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, provenance
-from memsim.report.style import panels, styled, write
+from memsim.report.figure_style import panels, styled, write
 from memsim.studies.sobol import Indices, of_study
 
 GPUS = ("tesla-v100", "h100")

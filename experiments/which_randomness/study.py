@@ -13,7 +13,7 @@ import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
-from memsim.report.style import SERIES, panels, styled, write
+from memsim.report.figure_style import SERIES, panels, styled, write
 from memsim.studies.sobol import Indices
 from memsim.studies.sources import BySource
 from memsim.support import library

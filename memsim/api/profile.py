@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from memsim.trace.reader import Trace
 
 LEAST, MOST = 3, 12  # trials
+LEAST_OF_LONG = 2  # trials of a program whose replay takes long
+LONG = 1 << 21  # memory instructions of warps in a program's different traces, from which its replay takes long
 WITHIN = 0.01  # share of the program's time, half the 95 % interval of its mean
 EXPLAINED, SHARE = 3, 0.1  # kernels that are explained at most, and the least share of the time of one
 
@@ -68,6 +70,7 @@ def profile_program(
     if gpu is None:
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
+    least = LEAST_OF_LONG if _instructions(recorded) > LONG else LEAST
     report = progress or (lambda phase, done, every, note: None)
     about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False}
     about |= {"findings": [], "activities": []}
@@ -82,7 +85,7 @@ def profile_program(
         return half < WITHIN
 
     groups, interrupted = run_sampled(
-        recorded, machine, enough=enough, at_least=LEAST, most=MOST, seed=seed, jobs=jobs,
+        recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
         origins=origins(meant(recorded[0], gpu), settings),
     )  # fmt: skip
@@ -92,6 +95,11 @@ def profile_program(
     if not interrupted:
         _explain(result, recorded, machine, quick, jobs, report)
     return result
+
+
+def _instructions(traces: Sequence[Trace]) -> int:
+    """Memory instructions of warps in all traces that differ."""
+    return sum({trace.digest: trace.n_instructions for trace in traces}.values())
 
 
 def _by_group(result: ProgramResult, activities: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
@@ -108,7 +116,10 @@ def _explain(
     result: ProgramResult, traces: Sequence[Trace], machine: GPU, quick: bool, jobs: int | None,
     report: Callable[[str, int, int, str], None],
 ) -> None:  # fmt: skip
-    """Add the top finding of each of the kernels that take longest."""
+    """Add the top finding of each of the kernels that take longest.
+
+    Kernels after the first have no predicted gain where the replays of those before and theirs take long.
+    """
     from memsim.support.cores import chosen_jobs
 
     by_digest = {trace.digest: trace for trace in traces}
@@ -118,11 +129,14 @@ def _explain(
         for label, group in zip(result.labels(), result.groups, strict=True)
         if group.time.mean >= SHARE * total
     ][:EXPLAINED]
+    replayed = 0
     try:
         for number, (label, group) in enumerate(chosen):
             report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
-            if found := _top_finding(group.typical, trace, machine, quick, chosen_jobs(jobs)):
+            replayed += trace.n_instructions
+            without_gain = quick or (number > 0 and replayed > LONG)
+            if found := _top_finding(group.typical, trace, machine, without_gain, chosen_jobs(jobs)):
                 most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
                 found["bound"] = min(found["bound"], most) if most == most else found["bound"]
                 result.about["findings"].append({"kernel": label} | found)

@@ -15,6 +15,7 @@ from memsim.capture.modules import Modules
 from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
+    REPEATED,
     VERSION,
     Allocations,
     Benchmark,
@@ -192,7 +193,8 @@ class Conversation:
             kernel = module.shown[module.kernels[request.function]]
             self.launches.failures.append(explained(error, kernel, device.memory, self.launches.shown))
             return Reply(Payload().u64(0).raw(_text(self.launches.printed)).bytes, status_of(error))
-        return Reply(Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes)
+        payload = Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes
+        return Reply(payload, REPEATED if ran.repeated else ReplyStatus.success)
 
     def _benchmark(self, device: CapturedDevice, request: Benchmark) -> Reply:
         if request.report:

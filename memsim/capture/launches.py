@@ -118,10 +118,11 @@ class Taken:
 
 @dataclass(frozen=True)
 class Ran:
-    """The reply to the program about a launch."""
+    """The reply to the program about a launch; ``repeated``: it was not executed."""
 
     nanoseconds: int
     text: bytes
+    repeated: bool = False
 
 
 @dataclass
@@ -231,7 +232,7 @@ class Launches:
                 self.stand_ins.repeat(name)
                 self._tell_launch(request)
             self.printed = b""
-            return Ran(device.row.nanoseconds, b"")
+            return Ran(device.row.nanoseconds, b"", repeated=True)
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
@@ -335,7 +336,7 @@ class Launches:
             return False
         if not self.wanted.heaviest:
             numbers = (0,) if self.wanted.launches is None else self.wanted.launches
-            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch)):
+            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch), launch.arguments):
                 return False
             return index in numbers and not self.is_complete
         best = self.best.get(self._group(name))

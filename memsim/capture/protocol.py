@@ -47,6 +47,9 @@ STOP = 0x504F5453
 RUNNING = 0x4E4E5552
 """The status of a reply to a launch that waits for the host: the program continues while the kernel runs."""
 
+REPEATED = 0x54504552
+"""The status of a reply to a launch that repeats the one before it and was therefore not executed."""
+
 
 class ReplyStatus(IntEnum):
     """Numbers of CUDA errors (CUresult and cudaError agree on these)."""

@@ -5,9 +5,9 @@ Two rules, for captures of all launches:
 - A launch that repeats the one right before it is not executed, from the third on: the same kernel, extents and
   parameters, no allocation, copy or host function in between, and no parameter that points to memory which the host
   reads in place. Benchmarks launch in this way. Kernels that change their own input see it changed less often.
-- Of executed launches of one kernel and extents, the first three are traced, then those at doubling distances. Another
-  one is stood for by the latest traced one of the same parameters, else of the same extents, if both make nearly the
-  same number of accesses. Once they differ, all further ones are traced.
+- Of executed launches of one kernel and extents, the first three are traced if their parameters differ, then those at
+  doubling distances. Another one is stood for by the latest traced one of the same parameters, else of the same
+  extents, if both make nearly the same number of accesses. Once they differ, all further ones are traced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from memsim.capture.arena import ProcessMemory
 from memsim.capture.protocol import AllocationKind, LaunchRequest
 
 EXECUTED = 2  # launches in a row that are alike, of which all are executed
-TRACED = 3  # launches of one kernel and extents that are traced, before the distances double
+TRACED = 3  # launches of one kernel and extents that are traced if they differ, before the distances double
 SIMILAR = 0.02  # relative difference of accesses up to which one launch stands for another
 _HOST_READS = (AllocationKind.managed, AllocationKind.pinned, AllocationKind.host)
 _POINTER = 8
@@ -87,11 +87,13 @@ class StandIns:
     unexecuted: dict[str, int] = field(default_factory=dict)
     _shapes: dict[tuple[Any, ...], _Shape] = field(default_factory=dict)
 
-    def is_traced(self, shape: tuple[Any, ...]) -> bool:
-        """Whether the next launch of a kernel and extents is to be traced."""
+    def is_traced(self, shape: tuple[Any, ...], parameters: bytes) -> bool:
+        """Whether the next launch of a kernel and extents, with these parameters, is to be traced."""
         one = self._shapes.setdefault(shape, _Shape())
         number = one.launches
-        return one.differ or number < TRACED or (number - 1) & (number - 2) == 0
+        if number < TRACED and not one.differ:
+            return parameters not in one.traced
+        return one.differ or (number - 1) & (number - 2) == 0
 
     def add(self, shape: tuple[Any, ...], parameters: bytes, order: int, accesses: int, traced: bool) -> None:
         """Tell of a launch that was executed."""

@@ -24,8 +24,8 @@ cache = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
     help="Show or clear what memsim keeps: compiled loops and programs, captures, and trials.\n\n"
-    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials and the captures (512 each); "
-    "0 keeps none.\n\n\b\n"
+    "It is stored in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials and the "
+    "captures (512 each); 0 keeps none.\n\n\b\n"
     "  memsim cache list\n  memsim cache size\n  memsim cache clear trials",
 )
 

@@ -16,7 +16,7 @@ def calibrate(
     name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
     force: Force = False,
 ) -> None:
-    """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, memory's latency.
+    """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, and DRAM latency.
 
     It needs an idle NVIDIA GPU and nvcc. A CSV file of the same name gets the curves: latency against the length of a
     list.

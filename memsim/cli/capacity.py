@@ -30,7 +30,7 @@ def capacity(
 ) -> None:
     """Show the read hit ratio at every capacity of L1 and L2, from one pass over the trace.
 
-    The curves belong to fully associative LRU caches. Replays at half, once and twice the present size show the
+    The curves are those of fully associative LRU caches. Replays at half, the same and twice the current size show the
     effect of sets, latencies and policies.
 
     \b

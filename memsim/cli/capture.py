@@ -67,7 +67,7 @@ def capture(
             metavar="[PROGRAM] [ARGS]", help="An executable, the CUDA C++ files of a program, or a Python file."
         ),
     ] = None,
-    ptx: Annotated[Path | None, typer.Option(help="A file of PTX, in the place of a program.")] = None,
+    ptx: Annotated[Path | None, typer.Option(help="A PTX file to run instead of a program.")] = None,
     arguments: Annotated[
         Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
     ] = None,
@@ -88,7 +88,7 @@ def capture(
     ] = None,
     whole: Whole = False,
     gpu: Annotated[
-        str, typer.Option(help="The GPU that the program finds, and is compiled for.", autocompletion=gpu_names)
+        str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)
     ] = DEFAULT_GPU,
     registers: Annotated[
         int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
@@ -116,7 +116,7 @@ def capture(
         Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
     ] = None,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Run the program even if the same capture was made before.")
+        bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")
     ] = False,
     force: Force = False,
     format: OutputFormat = None,
@@ -124,12 +124,12 @@ def capture(
 ) -> None:
     """Run a program without a GPU, and store the memory trace of a kernel.
 
-    The program finds a GPU of the type --gpu: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
-    CPU. The program's own code runs on this machine as it would without memsim, outside any sandbox. It is ended as
-    soon as the trace is complete; --to-end runs it to its end.
+    The program sees a GPU of the type --gpu. memsim provides its CUDA runtime and driver, and runs its kernels' PTX on
+    this CPU. The program's own code runs on this machine as it would without memsim, outside any sandbox. memsim ends
+    it as soon as the trace is complete; with --to-end, it runs to its end.
 
-    There are three ways in. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
-    runtime and contain PTX: build it with `memsim nvcc` in the place of nvcc. A Python file runs as it is (Triton,
+    PROGRAM takes three forms. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
+    runtime and contain PTX: build it with `memsim nvcc` instead of nvcc. A Python file runs unchanged (Triton,
     Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
 
     \b

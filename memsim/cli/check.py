@@ -54,9 +54,9 @@ def check(
 ) -> None:  # fmt: skip
     """Compare kernels with a baseline file, and fail if one became slower.
 
-    --update runs the programs and writes the baseline, which belongs into the repository. Without it the programs run
-    again, and each figure that grew by more than the file allows is reported on the source line that caused it. Same
-    inputs, same result, on any machine.
+    --update runs the programs and writes the baseline, which you commit to the repository. Without it, the programs run
+    again, and each figure that grew by more than the file allows is reported on the source line that caused it. The
+    result is the same on every machine.
 
     Exit status: 0; 1, a kernel became worse or is missing; 2, bad input.
 

@@ -17,7 +17,7 @@ SLOWER = 1  # exit status
 
 def compare(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="RESULT RESULT...", help="Results files; the first one is the base.")
+        list[Path], typer.Argument(metavar="RESULT RESULT...", help="Results files; the first one is the baseline.")
     ],
     fail_if_slower: Annotated[
         str | None,
@@ -39,9 +39,8 @@ def compare(
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 
-    Of two profiles of programs: the time of all launches, and of each kernel. Trials are paired by number where both
-    drew from one seed. With --ncu, compare one result with what the profiler
-    counted on a GPU.
+    For two profiles of programs: the time of all launches, and of each kernel. Trials are paired by number if both
+    results used the same seed. With --ncu, compare one result with what the profiler counted on a GPU.
 
     \b
     memsim compare before.h5 after.h5

@@ -52,7 +52,7 @@ def explore(
 ) -> None:
     """Try the choices of a kernel: all by closed-form models, the best few by simulation.
 
-    Says which choice decides, and by what. Ctrl-C keeps the versions that are simulated.
+    Reports which choice matters most, and by how much. Ctrl-C keeps the versions that are simulated.
 
     \b
     memsim explore neighbours -p n=16384 --gpu tesla-c1060 -j 2

@@ -25,11 +25,11 @@ def judge(
     gpu: Gpu = DEFAULT_GPU,
     seconds: Annotated[float, typer.Option(help="Each candidate's time budget.")] = 20.0,
     memory: Annotated[float, typer.Option(help="Each candidate's memory budget in GB.")] = 4.0,
-    gains: Annotated[bool, typer.Option("--gains", help="Predict what each finding's repair saves; slower.")] = False,
+    gains: Annotated[bool, typer.Option("--gains", help="Also predict each finding's speed-up; slower.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON document per line and candidate.")] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Judge kernels: do they run, is the result right, how fast are they, what is slow.
+    """Judge kernels: whether they run and are right, how fast they are, and what slows them down.
 
     Each candidate is compiled and run in a process of its own, within a budget of time and memory, without network,
     and with a private temporary folder. Device code never runs natively: memsim executes its machine code.

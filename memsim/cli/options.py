@@ -61,7 +61,7 @@ CountedAs = Annotated[Convention, typer.Option(help="What counts as a hit.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no tables.")]
 QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no list of files.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; gains are not predicted.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")]
 RunTrace = Annotated[
     Path | None, typer.Option("--trace", metavar="TRACE", help="The trace of the run, if it has moved.")
 ]

@@ -58,7 +58,7 @@ def profile(
     ] = None,
     gpu: Annotated[
         str | None,
-        typer.Option(help="The GPU that the program finds.", show_default="rtx4090", autocompletion=gpu_names),
+        typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
     ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")] = None,
     blocks: Annotated[
@@ -66,7 +66,7 @@ def profile(
     ] = None,
     whole: Whole = False,
     every_launch: Annotated[
-        bool, typer.Option("--every-launch", help="Execute and trace every launch; no captured one stands for others.")
+        bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
     ] = False,
     traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
     include: Annotated[
@@ -77,18 +77,20 @@ def profile(
     ] = None,
     library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
     std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     jobs: Jobs = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Replay no repaired kernel: findings without gains.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")
+    ] = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Profile a whole program without a GPU: every launch, what is slow, what bounds it, what would fix it.
 
-    It runs the program as `memsim capture` does, replays launches that are alike for each other until the program's
-    time is known within 1 %, and prints its kernels by time. `memsim show` and `memsim report` read the file that it
-    writes. Ctrl-C keeps the finished trials.
+    It runs the program as `memsim capture` does, and prints its kernels by time. One replay stands for all launches
+    that are alike; memsim replays further launches until the program's time is known within 1 %. `memsim show` and
+    `memsim report` read the file that it writes. Ctrl-C keeps the finished trials.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 

@@ -12,7 +12,7 @@ from memsim.support.errors import InputError
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
     from memsim.analysis.result import RunResult
-    from memsim.report.sheet import Sheet
+    from memsim.report.figure_options import Sheet
     from memsim.studies.compare_programs import ProgramComparison
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest

@@ -27,7 +27,8 @@ def report(
 ) -> None:
     """Write one self-contained HTML page: source, loads, findings, figures, configuration.
 
-    Of a program's profile: its kernels by time, its timeline, cold next to warm L2, and each kernel that takes long.
+    For a program's profile, the page shows its kernels by time, its timeline, cold and warm L2, and each kernel that
+    takes long.
 
     \b
     memsim report result.h5 -o report.html

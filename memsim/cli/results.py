@@ -12,11 +12,11 @@ from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.causes import explained_causes
 from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
 from memsim.cli.output import print_output
-from memsim.report.sheet import Format, Size
+from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.report.sheet import Sheet
+    from memsim.report.figure_options import Sheet
 
 
 def show(
@@ -37,9 +37,9 @@ def show(
     ] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
     kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="Of a program's profile: a part of the kernel's name.")
+        str | None, typer.Option("--kernel", "-k", help="For a program's profile: part of the kernel's name.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, print only the names.")] = False,
 ) -> None:
     """Show the tables of a results file, why the kernel is slow, or the points of a study.
 
@@ -98,11 +98,11 @@ def plot(
     dpi: Annotated[int, typer.Option(help="Dots per inch of PNG files.", min=30, max=1200)] = 200,
     size: Annotated[Size, typer.Option(help="Width: a screen, or a journal's column or page.")] = Size.screen,
 ) -> None:
-    """Draw one or several results files: histograms, convergence, loads, latencies.
+    """Draw figures of one or more results: histograms, convergence, loads, latencies.
 
-    Of profiles of programs: kernels by time, and, of one, first and later launches.
+    For profiles of programs: kernels by time; for one profile, also its first and later launches.
 
-    Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
+    For a study: response curves, a heat map of its first two fields, a tornado chart, and the Pareto front.
 
     \b
     memsim plot result.h5 -o figs/
@@ -112,8 +112,8 @@ def plot(
     """
     from memsim.analysis.result import RunResult
     from memsim.cli.program import plotted_programs
-    from memsim.report import comparison, figures
-    from memsim.report.style import Sheet
+    from memsim.report import comparison_figures, figures
+    from memsim.report.figure_style import Sheet
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
@@ -129,7 +129,7 @@ def plot(
             return
         results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
-        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison.plot(results, out, sheet)
+        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison_figures.plot(results, out, sheet)
         for written in drawn:
             typer.echo(written)
 

@@ -38,22 +38,22 @@ def run(
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
+        bool, typer.Option("--resume", help="Continue with the trials of that file, and with those of a killed run.")
     ] = False,
     force: Force = False,
     kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="Which one of kernelslist.g: id, file or a part of its name.")
+        str | None, typer.Option("--kernel", "-k", help="Kernel of kernelslist.g: its id, file or part of its name.")
     ] = None,
     gpu: GpuOfTrace = None,
     trials: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="So many; else until time and hit ratios are known, 3 to 8; of a folder with --warm, 8.",
+            help="Exactly this many. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     jobs: Jobs = None,
     until: Annotated[
         float | None,
@@ -65,34 +65,35 @@ def run(
         bool, typer.Option("--precise", help="Stop when every hit ratio is known within 0.1 points, 8 to 64 trials.")
     ] = False,
     min_trials: Annotated[
-        int | None, typer.Option(min=2, help="At least this many, without --trials; 20 with --until.", show_default="3")
+        int | None,
+        typer.Option(min=2, help="Fewest trials if --trials is not given; 20 with --until.", show_default="3"),
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="8"),
+        typer.Option(min=2, help="Most trials if --trials is not given; 1000 with --until.", show_default="8"),
     ] = None,
     warm: Annotated[
         bool,
         typer.Option(
             "--warm",
-            help="Start with the caches that one replay leaves; a folder's launch: with the L2 of that before.",
+            help="Start with warm caches, as one replay leaves them. In a folder, L2 stays warm from launch to launch.",
         ),
     ] = False,
     whole: Annotated[
-        bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
+        bool, typer.Option("--whole", help="Replay a whole launch from its start; refuse a trace of part of a launch.")
     ] = False,
     sample: Annotated[
         bool,
         typer.Option("--sample", help="Experimental: replay groups of a large launch's blocks, not all of them."),
     ] = False,
     engine: Annotated[
-        Engine, typer.Option("--engine", help="reference: the readable SimPy model; the same results, slowly.")
+        Engine, typer.Option("--engine", help="reference: the readable SimPy model; same results, but slow.")
     ] = Engine.compiled,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
+        bool, typer.Option("--uncertain", help="Also report the error bar of the model (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
     format: OutputFormat = None,
@@ -103,12 +104,12 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
-    merges counted together), after 3 trials at least and 8 at most. --precise asks for 0.1 points, --until for another
-    width, --trials for exactly so many. A folder with --warm makes 8.
+    merges counted together). It runs at least 3 and at most 8 trials. --precise sets the width of hit ratios to 0.1
+    points, --until sets another width, and --trials runs a fixed number of trials. A folder with --warm runs 8.
 
-    Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume continues the run, with more trials (--trials counts all) or with --until. Of a folder with --warm
-    nothing is kept.
+    Ctrl-C (or SIGTERM) keeps all finished trials, stores them and prints their tables. If the process is killed, only
+    the trials in progress are lost. --resume continues the run, and can also add trials (--trials counts all) or set
+    --until. A folder with --warm keeps nothing.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
     a trial was finished.

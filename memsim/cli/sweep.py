@@ -40,8 +40,8 @@ def sweep(
 ) -> None:
     """Run a study: all points of its design, several trials each.
 
-    All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
-    a kill, --resume continues the sweep and repeats none.
+    The whole study is checked before anything runs. Each finished trial is stored at once. After Ctrl-C, or if the
+    process is killed, --resume continues the sweep and repeats no finished trial.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -30,12 +30,16 @@ class Execution:
         occupancy: what one SM holds of the kernel.
         folder: of the files that :meth:`prepare` writes; the caller owns it.
         trace: the trace's file, for messages.
+        digest: the trace's.
+        layout_folder: of the layout, where it is not that of the other files.
     """
 
     gpu: GPU
     occupancy: Occupancy
     folder: Path
     trace: Path
+    digest: str = ""
+    layout_folder: Path | None = None
 
     @classmethod
     def of(cls, trace: Trace, gpu: GPU, folder: str | Path) -> Execution:
@@ -46,7 +50,7 @@ class Execution:
         """
         shape = trace.launch
         held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-        return cls(aligned(carved(gpu, held), trace), held, Path(folder), trace.path)
+        return cls(aligned(carved(gpu, held), trace), held, Path(folder), trace.path, trace.digest)
 
     def prepare(self, trace: Trace) -> None:
         """Coalesce the trace for the GPU and lay it out, into the files.
@@ -58,25 +62,17 @@ class Execution:
         self.lay_out()
 
     def lay_out(self) -> None:
-        """Lay the coalesced trace out, into files next to it.
+        """Lay the coalesced trace out, into files.
 
         Raises:
             InputError: the folder cannot be written.
         """
         with writing(self.folder):
-            where = layout(Transactions.load(self.folder), self.gpu)
-            for name in _LAYOUT:
-                np.save(self._layout_file(name), getattr(where, name))
+            save_layout(self._layout_folder, layout(Transactions.load(self.folder), self.gpu))
 
-    def share_layout(self, other: Execution) -> None:
-        """Take for its own the layout of another trace of the same line numbers on the same GPU; nothing is copied.
-
-        Raises:
-            InputError: the folder cannot be written.
-        """
-        with writing(self.folder):
-            for name in _LAYOUT:
-                self._layout_file(name).hardlink_to(other._layout_file(name))
+    def share_layout(self, other: Execution) -> Execution:
+        """The same with the layout of another trace of the same line numbers on the same GPU."""
+        return replace(self, layout_folder=other._layout_folder)
 
     @property
     def resident(self) -> int:
@@ -96,10 +92,23 @@ class Execution:
     @cached_property
     def layout(self) -> AddressLayout:
         """Where its lines live, while pages are not placed at random."""
-        return AddressLayout(*(np.load(self._layout_file(name), mmap_mode="r") for name in _LAYOUT))
+        return load_layout(self._layout_folder)
 
-    def _layout_file(self, name: str) -> Path:
-        return self.folder / f"{name}.npy"
+    @property
+    def _layout_folder(self) -> Path:
+        return self.layout_folder or self.folder
 
-    def __reduce__(self) -> tuple[type[Execution], tuple[GPU, Occupancy, Path, Path]]:
-        return Execution, (self.gpu, self.occupancy, self.folder, self.trace)  # another process maps the files itself
+    def __reduce__(self) -> tuple[type[Execution], tuple[object, ...]]:
+        # Another process maps the files itself.
+        return Execution, (self.gpu, self.occupancy, self.folder, self.trace, self.digest, self.layout_folder)
+
+
+def save_layout(folder: Path, where: AddressLayout) -> None:
+    """Write a layout, an array a file."""
+    for name in _LAYOUT:
+        np.save(folder / f"{name}.npy", getattr(where, name))
+
+
+def load_layout(folder: Path) -> AddressLayout:
+    """Map what :func:`save_layout` wrote."""
+    return AddressLayout(*(np.load(folder / f"{name}.npy", mmap_mode="r") for name in _LAYOUT))

@@ -37,8 +37,8 @@ from memsim.trace.transactions import Transactions
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
-    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "signals", "freed", "born",
-    "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
+    "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
+    "signals", "freed", "born", "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
 }  # fmt: skip
 SMS_OF_A_LANE = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
@@ -90,7 +90,7 @@ class Machine:
         for array, fresh in self._fresh.values():
             np.copyto(array, fresh)
         self.channels = self._idle._replace(requests=self.sms.requests)
-        for free in (self.sms.free_requests, self.sms.free_nodes, self.sms.free_flights):
+        for free in (self.sms.free_requests, self.sms.free_mshr_targets, self.sms.free_loads):
             free_all(free)
         self._draw(drawn)
 
@@ -123,22 +123,22 @@ class Machine:
         if self.translation is not None:
             self.translation = self.translation._replace(requests=requests, free_requests=free)
 
-    def grow_nodes(self, least: int) -> None:
-        """Double the pools of nodes and flights until `least` of each are free."""
+    def grow_mshrs(self, least: int) -> None:
+        """Double the pools of MSHR targets and outstanding loads until `least` of each are free."""
         sms = self.sms
-        if sms.free_nodes[0] < least:
-            nodes, free_nodes = grow_pool(sms.nodes, sms.free_nodes, least)
-            sms = sms._replace(nodes=nodes, free_nodes=free_nodes)
-        if sms.free_flights[0] < least:
-            flights, free_flights = grow_pool(sms.flights, sms.free_flights, least)
-            sms = sms._replace(flights=flights, free_flights=free_flights)
+        if sms.free_mshr_targets[0] < least:
+            mshr_targets, free_mshr_targets = grow_pool(sms.mshr_targets, sms.free_mshr_targets, least)
+            sms = sms._replace(mshr_targets=mshr_targets, free_mshr_targets=free_mshr_targets)
+        if sms.free_loads[0] < least:
+            loads, free_loads = grow_pool(sms.loads, sms.free_loads, least)
+            sms = sms._replace(loads=loads, free_loads=free_loads)
         self.sms = sms
 
-    def reserve(self, requests: int, nodes: int, spare: int, crossing: bool = False) -> int:
-        """Make sure that so many requests, nodes and flights can be taken; returns the requests under way.
+    def reserve(self, requests: int, mshr_targets: int, spare: int, crossing: bool = False) -> int:
+        """Make room for so many requests, MSHR targets and outstanding loads; returns the requests under way.
 
         Args:
-            spare: nodes and flights that are free for sure.
+            spare: MSHR targets and outstanding loads that are free for sure.
             crossing: every request under way may take one more, for what its copy replaces in the other partition.
         """
         free = int(self.sms.free_requests[0])
@@ -146,8 +146,8 @@ class Machine:
         requests += under_way if crossing else 0
         if free < requests:
             self.grow_requests(requests)
-        if spare < nodes:
-            self.grow_nodes(nodes)
+        if spare < mshr_targets:
+            self.grow_mshrs(mshr_targets)
         return under_way
 
     @property
@@ -250,8 +250,8 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         key=common.drawn.replacement,
     )
     reserve(cache, l1.sets, l1.reserved_ways)
-    nodes, free_nodes = new_pool(sm_state.NODE, 1024)
-    flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
+    mshr_targets, free_mshr_targets = new_pool(sm_state.MSHR_TARGET, 1024)
+    loads, free_loads = new_pool(sm_state.LOAD, 1024)
     schedulers = common.gpu.sm.schedulers or 1
     scoreboard = common.gpu.sm.dependence is Dependence.scoreboard
     both = scoreboard and common.gpu.sm.divergence is Divergence.interleaved
@@ -260,7 +260,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     boards = warps * sm_state.CLASSES if scoreboard else 0
     controls = tx.controls if scoreboard else tx.controls[:0]
     state = np.zeros(n, sm_state.SM_STATE)
-    state["warp"] = state["flight"] = -1
+    state["warp"] = state["load"] = -1
     return sm_state.SMs(
         p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, part),
         instructions=shared(tx.instructions),
@@ -294,10 +294,10 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         sharers=common.sharers,
         requests=common.requests,
         free_requests=common.free_requests,
-        nodes=nodes,
-        free_nodes=free_nodes,
-        flights=flights,
-        free_flights=free_flights,
+        mshr_targets=mshr_targets,
+        free_mshr_targets=free_mshr_targets,
+        loads=loads,
+        free_loads=free_loads,
         to_l2=common.event_queues["from_sms" if common.gpu.translation.enabled else "to_l2"],
         from_l2=common.event_queues["to_sms"],
         prefetch_cursors=np.zeros(n // SMS_PER_CURSOR, np.int64),

@@ -25,7 +25,7 @@ REQUEST = np.dtype(
         ("key", "<u4"),  # order within a cycle
         ("way", "<i4"),  # load: L1 way to fill, or -1
         ("row", "<i4"),  # to DRAM
-        ("flight", "<i4"),  # of the transaction that the reply answers, or -1
+        ("load", "<i4"),  # of the transaction that the reply answers, or -1
         ("waiters", "<i4"),  # fetch: first request that waits
         ("sm", "<u2"),  # that made it
         ("op", "<u2"),

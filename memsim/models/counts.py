@@ -1,12 +1,11 @@
-"""What the MWP/CWP model wants to know of a kernel, counted in its trace."""
+"""Counts in a trace what the MWP/CWP model needs of its kernel."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.models.kernel_counts import TraceCounts
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import make_rules
@@ -14,51 +13,6 @@ from memsim.trace.ideal import split_by_coalescing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Space
-
-
-@dataclass(frozen=True)
-class TraceCounts:
-    """Sums over all traced warps.
-
-    Attributes:
-        warps: traced warps.
-        gap_insts: instructions that access no memory.
-        on_chip_insts: accesses to shared and constant memory.
-        barriers: barriers, one a warp.
-        coal_mem_insts: accesses to global and local memory with as few transactions as their active lanes allow.
-        uncoal_mem_insts: all other accesses to global and local memory.
-        coal_transactions, uncoal_transactions: what those make.
-        bytes: that the lanes of both ask for.
-    """
-
-    warps: int
-    gap_insts: int
-    on_chip_insts: int
-    barriers: int
-    coal_mem_insts: int
-    uncoal_mem_insts: int
-    coal_transactions: int
-    uncoal_transactions: int
-    bytes: int
-
-    @property
-    def comp_insts(self) -> int:
-        """What the model calls computation: the latency of shared memory is near a register's (section 3.6)."""
-        return self.gap_insts + self.on_chip_insts + self.barriers
-
-    @property
-    def mem_insts(self) -> int:
-        return self.coal_mem_insts + self.uncoal_mem_insts
-
-    @property
-    def uncoal_per_mw(self) -> float:
-        """Transactions of an uncoalesced memory instruction, mean; 1 when there is none."""
-        return self.uncoal_transactions / self.uncoal_mem_insts if self.uncoal_mem_insts else 1.0
-
-    @property
-    def load_bytes_per_warp(self) -> float:
-        """Bytes of a memory instruction, mean; 0 when there is none."""
-        return self.bytes / self.mem_insts if self.mem_insts else 0.0
 
 
 def count_instructions(trace: Trace, gpu: GPU) -> TraceCounts:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
-from memsim.models.counts import TraceCounts, count_instructions
+from memsim.models.counts import count_instructions
 from memsim.models.cumapz.traced import Traced, estimate_trace
+from memsim.models.kernel_counts import TraceCounts, kernel_of
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, Prediction, predict
 from memsim.support.errors import InputError
@@ -57,18 +58,3 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
     kernel = kernel_of(counts, held.warps_per_block, launch.n_blocks, active)
     factors = estimate_trace(trace, gpu, held)
     return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel), factors)
-
-
-def kernel_of(counts: TraceCounts, warps_per_block: int, blocks: int, active_blocks_per_sm: int) -> AnalyticKernel:
-    """A launch whose warps are all like the counted ones."""
-    return AnalyticKernel(
-        warps_per_block=warps_per_block,
-        blocks=blocks,
-        active_blocks_per_sm=active_blocks_per_sm,
-        comp_insts=counts.comp_insts / counts.warps,
-        coal_mem_insts=counts.coal_mem_insts / counts.warps,
-        uncoal_mem_insts=counts.uncoal_mem_insts / counts.warps,
-        uncoal_per_mw=counts.uncoal_per_mw,
-        synch_insts=counts.barriers / counts.warps,
-        load_bytes_per_warp=counts.load_bytes_per_warp,
-    )

@@ -1,13 +1,14 @@
-"""What a run has finished, from its first trial on: kept next to the output until the result is whole.
+"""What has been finished, from the first trial on: kept next to the output until that is whole.
 
-Trials depend on the seed and their number alone, so those of an earlier run of the same trace, GPU and seed are as good
-as new ones, whether it ended, was interrupted or was killed.
+Trials depend on their point and their number alone, so those of an earlier run of the same trace, GPU and seed are as
+good as new ones, whether it ended, was interrupted or was killed. A run and a study keep theirs alike, by what each
+trial depends on.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.trial import Trial
-from memsim.montecarlo import store
+from memsim.montecarlo.point_trials import PointTrials
+from memsim.montecarlo.trial_cache import identity
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
@@ -24,59 +26,57 @@ from memsim.support.journal import DamagedJournal, Journal, journal_path
 
 
 class KeptTrials:
-    """Where a run without an output keeps its trials: nowhere.
+    """Trials on the disk; without an output, nothing is kept.
 
     Attributes:
-        saved: trials of the result file that the run continues, by number.
-        before: those and the ones that a killed run left.
+        whole: whether the output is written, so that what was kept for it may go.
     """
 
-    def __init__(self, saved: Mapping[int, Trial] | None = None) -> None:
-        self.saved = dict(saved or {})
-        self.before = dict(self.saved)
+    def __init__(self, out: str | Path = "", journal: Journal | None = None, saved: Iterable[Trials] = ()) -> None:
+        self._out, self._journal, self.whole = out, journal, False
+        self._saved = {_text(trials.about): trials.separate() for trials in saved}
+        self._rows = sum(journal.tasks().values()) if journal is not None else 0
 
-    def add(self, number: int, trial: Trial) -> None:
-        """Keep a finished trial; it is on the disk when this returns."""
+    @property
+    def rows(self) -> int:
+        """How many trials are in the journal alone."""
+        return 0 if self.whole else self._rows
 
-    def save(self, done: Trials) -> None:
-        """Write the result; then what was kept for it goes."""
+    def saved(self, point: PointTrials) -> Mapping[int, Trial]:
+        """The trials of a point that the output has, by number."""
+        return self._saved.get(_text(point.texts["about"]), {})
 
+    def trials(self, point: PointTrials) -> dict[int, Trial]:
+        """Those, and the ones in the journal.
 
-class _Journaled(KeptTrials):
-    """Trials in a journal.
+        Raises:
+            InputError: the journal is damaged.
+        """
+        rows = self._journal.rows(_text(point.texts["about"])) if self._journal is not None else ()
+        return {**self.saved(point), **{number: self._trial(arrays, point) for number, arrays in rows}}
 
-    Attributes:
-        rows: how many there are in it.
-    """
+    def check_only(self, point: PointTrials) -> None:
+        """Refuse an output, or a journal, with trials of anything else.
 
-    def __init__(self, out: str | Path, journal: Journal, identity: Mapping[str, Any], saved: dict[int, Trial]) -> None:
-        super().__init__(saved)
-        try:
-            self.rows = sum(journal.tasks().values())
-        except BaseException:
-            journal.close()
-            raise
-        self._out, self._journal, self._task = out, journal, json.dumps(identity, sort_keys=True)
-
-    def go_on(self, n_ops: int) -> None:
-        """Take in what a killed run left."""
-        for task in self._journal.tasks():
+        Raises:
+            InputError: see there; it names the first field that differs.
+        """
+        for text in [*self._saved, *(self._journal.tasks() if self._journal is not None else ())]:
             try:
-                found = json.loads(task)
+                found = json.loads(text)
             except ValueError:
                 found = None
             if not isinstance(found, dict):
+                assert self._journal is not None
                 raise self._journal.damaged()
-            _check_same(self._out, found, json.loads(self._task))
-        self.before |= {number: _trial(self._out, row, n_ops) for number, row in self._journal.rows(self._task)}
+            _check_same(self._out, found, identity(point.texts["about"]))
 
-    def add(self, number: int, trial: Trial) -> None:
-        self._journal.add(self._task, number, {name: getattr(trial, name) for name in Trial.columns(0)})
-        self.rows += 1
-
-    def save(self, done: Trials) -> None:
-        store.save(self._out, done)
-        self.rows = 0
+    def add(self, point: PointTrials, number: int, trial: Trial) -> None:
+        """Keep a finished trial; it is on the disk when this returns."""
+        if self._journal is not None:
+            arrays = {name: getattr(trial, name) for name in Trial.columns(0)}
+            self._journal.add(_text(point.texts["about"]), number, arrays)
+            self._rows += 1
 
     @property
     def shown(self) -> str:
@@ -85,10 +85,14 @@ class _Journaled(KeptTrials):
 
     def close(self) -> None:
         """Let go of the journal, which stays while it holds the only copy of a trial."""
-        if self.rows:
-            self._journal.close()
-        else:
-            self._journal.remove()
+        if self._journal is not None:
+            self._journal.close() if self.rows else self._journal.remove()
+
+    def _trial(self, arrays: Mapping[str, np.ndarray], point: PointTrials) -> Trial:
+        columns = Trial.columns(len(point.texts["ops"]))
+        if {name: (values.dtype.str, values.shape) for name, values in arrays.items()} != columns:
+            raise _Choice(self._out, "journal", "holds trials of another shape; give --force to start anew")
+        return Trial(**arrays)
 
 
 class _Choice(InputError):
@@ -113,36 +117,39 @@ def check_choice(out: str | Path, resume: bool, force: bool, *inputs: str | Path
 
 @contextmanager
 def keeping(
-    out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume: bool, force: bool
+    out: str | Path | None, load: Callable[[str | Path], Iterable[Trials]], resume: bool, force: bool
 ) -> Iterator[KeptTrials]:
-    """Trials that the block adds stay on the disk, whatever ends it, until it has saved the result.
+    """Trials that the block adds stay on the disk, whatever ends it, until it has written the output.
 
     Args:
-        out: the result file; None: nothing is kept.
-        about: of the run, as in Trials.about.
-        n_ops: static ops of the trace.
+        out: the output; None: nothing is kept.
+        load: reads the trials of an output.
         resume: go on with the trials of `out`, and with those that a killed run left; without any, begin.
         force: begin anew.
 
     Raises:
-        InputError: `out` exists, or a killed run left trials, and neither is given; they are of something else; another
-            run writes to it. One that passes through the block tells how to go on, if trials are kept.
+        InputError: `out` exists, or a killed run left trials, and neither is given; another run writes to it. One that
+            passes through the block tells how to go on, if trials are kept.
     """
     if out is None:
         yield KeptTrials()
         return
     check_choice(out, resume, force)
-    saved = _saved(out, about) if resume and Path(out).exists() else {}
+    saved = load(out) if resume and Path(out).exists() else ()
     kept = None
     try:
         with deferred():
-            kept = _Journaled(out, Journal(journal_path(out), out, anew=force), _identity(about), saved)
+            journal = Journal(journal_path(out), out, anew=force)
+            try:
+                kept = KeptTrials(out, journal, saved)
+            except BaseException:  # it is damaged
+                journal.close()
+                raise
         if kept.rows and not resume:
             problem = (
-                f"has {_trials(kept.rows)} of a run that was killed; give --resume to go on, or --force to start anew"
+                f"has {_trials(kept.rows)} of a run that was ended; give --resume to go on, or --force to start anew"
             )
             raise _Choice(out, "file", problem)
-        kept.go_on(n_ops)
         yield kept
     except InputError as error:
         if isinstance(error, _Choice | DamagedJournal) or kept is None or not kept.rows:
@@ -155,16 +162,9 @@ def keeping(
             kept.close()
 
 
-def _identity(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What must be the same for trials to belong together."""
-    found = {
-        "trace": {"digest": about["trace"]["digest"]},
-        "gpu": about["gpu"],
-        "seed": about["seed"],
-        "warm": about.get("warm", False),
-        "versions": {"memsim": about["versions"].get("memsim")},
-    }
-    return found | {name: about[name] for name in ("launches_before", "sample") if name in about}
+def _text(about: Mapping[str, Any]) -> str:
+    """Names all that trials depend on but their numbers."""
+    return json.dumps(identity(about), sort_keys=True)
 
 
 def _check_same(out: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
@@ -181,19 +181,6 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     for name, part in value.items():
         found |= _leaves(part, f"{prefix}{name}.") if isinstance(part, Mapping) else {prefix + name: part}
     return found
-
-
-def _saved(out: str | Path, about: Mapping[str, Any]) -> dict[int, Trial]:
-    """The trials of a result file."""
-    result = store.load(out)
-    _check_same(out, _identity(result.about), _identity(about))
-    return result.separate()
-
-
-def _trial(out: str | Path, arrays: Mapping[str, np.ndarray], n_ops: int) -> Trial:
-    if {name: (values.dtype.str, values.shape) for name, values in arrays.items()} != Trial.columns(n_ops):
-        raise _Choice(out, "journal", "holds trials of another shape; give --force to start anew")
-    return Trial(**arrays)
 
 
 def _trials(count: int) -> str:

@@ -154,9 +154,9 @@ class Chains:
             np.save(column_path(execution.folder, "line_address"), every)
         first, *others = executions
         first.lay_out()
-        for execution in others:
+        for place, execution in zip(list(self._executions)[1:], others, strict=True):
             if execution.gpu.l1 == first.gpu.l1:
-                execution.share_layout(first)
+                self._executions[place] = execution.share_layout(first)
             else:  # its shared memory leaves another L1, with another number of sets
                 execution.lay_out()
         self._prepared = True

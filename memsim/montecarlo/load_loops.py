@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.system import System
 from memsim.jit.compiled import loading_loops
 from memsim.jit.mode import PLAIN_NUMBA
-from memsim.montecarlo.pool import Killed, Worker
-from memsim.support.interrupts import deferred
-from memsim.support.scratch import Scratch
+from memsim.montecarlo.pool import Processes
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
 APART = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
@@ -37,7 +35,7 @@ def load_loops(gpu: GPU) -> None:
 
 
 @contextmanager
-def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
+def _compiling_apart(system: System) -> Iterator[Callable[[], object]]:
     """Another process compiles the loops of the levels `APART`, if that is worth it; waits until they are on disk.
 
     If it is killed they are not, and are compiled by who needs them.
@@ -45,21 +43,9 @@ def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
     if PLAIN_NUMBA or system.is_ready("sms") or system.is_ready(APART[0]) or not _has_another_core():
         yield lambda: None
         return
-    with Scratch() as scratch:
-        with deferred():  # until the process heeds no signal itself
-            worker = Worker(_compile, scratch)
-
-        def wait() -> None:
-            with suppress(Killed):
-                worker.receive()
-
-        try:
-            with suppress(Killed):
-                worker.give((0, system.gpu))
-            yield wait
-        finally:
-            with deferred():
-                worker.end()
+    with closing(Processes(_compile, 1)) as other:
+        other.begin(0, system.gpu)
+        yield other.answers  # what went wrong there shows again where the loops are needed
 
 
 def _has_another_core() -> bool:

@@ -1,7 +1,9 @@
 """Worker processes that can be ended at any moment, and end with their parent.
 
-Each has a pipe of its own. concurrent.futures has one for the results of all: a worker that is killed while it writes
-there leaves half a message, for whose other half everybody waits.
+Each has a pipe of its own. concurrent.futures and loky have one for the results of all: a worker that is killed while
+it writes there leaves half a message, for whose other half everybody waits, or the pool is broken as a whole. Here a
+killed worker takes only its own items with it, another one takes its place, and all can be ended in the middle of an
+item.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ import signal
 import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterable
-from contextlib import contextmanager
+from concurrent.futures import BrokenExecutor
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from threading import Thread
@@ -30,91 +33,134 @@ Found = TypeVar("Found")
 AHEAD = 2  # items that a worker holds, so that it never waits for the next
 
 
+class WorkerKilled(BrokenExecutor):
+    """The worker that had an item was killed, most often by the system for the memory it took."""
+
+
+class Processes:
+    """Workers that apply a function to items.
+
+    Args:
+        function: of the parts of an item; of a module (or a partial of one), as another process must find it.
+        workers: how many at most; each is started when there is an item for it.
+    """
+
+    def __init__(self, function: Callable[..., Any], workers: int) -> None:
+        self._function, self._most = function, workers
+        self._scratch = Scratch()
+        self._team: list[_Worker] = []
+
+    def room(self) -> int:
+        """How many more items would keep all workers busy."""
+        return AHEAD * self._most - sum(len(worker.keys) for worker in self._team)
+
+    def begin(self, key: Any, *item: Any) -> None:
+        """Hand over an item, whose answer comes with the key."""
+        worker = min(self._team, key=lambda one: len(one.keys), default=None)
+        if worker is None or (worker.keys and len(self._team) < self._most):
+            worker = self._start()
+        worker.give(key, item)
+
+    def answers(self) -> list[tuple[Any, Any, Exception | None]]:
+        """Wait for one answer or more: each item's key, what was found, or what was raised.
+
+        The items of a worker that was killed are answered with :class:`WorkerKilled`.
+        """
+        found: list[tuple[Any, Any, Exception | None]] = []
+        busy = {worker.pipe: worker for worker in self._team if worker.keys}
+        for pipe in wait(list(busy)):
+            worker = busy[pipe]
+            try:
+                found.append(worker.receive())
+            except _Killed:
+                self._team.remove(worker)
+                worker.end()
+                lost = WorkerKilled("a worker was killed (out of memory?)")
+                found += [(key, None, lost) for key in worker.keys]
+        return found
+
+    def close(self) -> None:
+        """End the workers at once, and remove their temporary files: killed, they could not."""
+        with deferred():
+            for worker in self._team:
+                worker.end()
+            self._team.clear()
+            self._scratch.cleanup()
+
+    def _start(self) -> _Worker:
+        with deferred():  # until the worker is in the team, and heeds no signal itself
+            self._team.append(_Worker(self._function, self._scratch.name))
+        return self._team[-1]
+
+
 def in_processes(
     function: Callable[[Item], Found], items: Iterable[Item], workers: int
 ) -> Generator[tuple[int, Found], None, None]:
     """`function` of every item, in so many processes: (number of the item, what was found), as they finish.
 
-    Closing the generator ends the workers at once, and removes their temporary files: killed, they could not.
+    Closing the generator ends the workers at once.
 
     Args:
-        function: of a module (or a partial of one), as another process must find it.
+        function: see :class:`Processes`.
         items: taken when a worker has room for one.
 
     Raises:
         InputError: a worker was killed; and whatever `function` raises, with the worker's traceback as a note.
     """
-    todo = enumerate(items)
-    team: list[Worker] = []
-    scratch = Scratch()
-    try:
-        for _ in range(workers):
-            if mine := list(islice(todo, AHEAD)):
-                with deferred():  # until the worker is in the team, and heeds no signal itself
-                    team.append(Worker(function, scratch.name))
-                for item in mine:
-                    team[-1].give(item)
-        while busy := {worker.pipe: worker for worker in team if worker.held}:
-            for pipe in wait(list(busy)):
-                worker = busy[pipe]
-                number, found, error = worker.receive()
+    todo, under_way = enumerate(items), 0
+    with closing(Processes(function, workers)) as team:
+        while True:
+            for number, item in islice(todo, team.room()):
+                team.begin(number, item)
+                under_way += 1
+            if not under_way:
+                return
+            for number, found, error in team.answers():
+                if isinstance(error, WorkerKilled):
+                    problem = f"is {workers}; a worker was killed (out of memory?), give fewer"
+                    raise InputError("run", "jobs", problem)
                 if error is not None:
                     raise error
-                for item in islice(todo, 1):
-                    worker.give(item)
+                under_way -= 1
                 yield number, found
-    except Killed:
-        problem = f"is {workers}; a worker was killed (out of memory?), give fewer"
-        raise InputError("run", "jobs", problem) from None
-    finally:
-        with deferred():
-            for worker in team:
-                worker.end()
-            scratch.cleanup()
 
 
-class Killed(Exception):
+class _Killed(Exception):
     """A worker process was ended by somebody else."""
 
 
-class Worker:
+class _Worker:
     """The parent's side of a process.
 
     Args:
-        function: of one item.
+        function: of the parts of an item.
         scratch: folder for its temporary files.
-        method: how it starts; None: by a fork, where forks are safe.
 
     Attributes:
         pipe: to the process.
-        numbers: of the items that it has and has not answered.
+        keys: of the items that it has and has not answered.
     """
 
-    def __init__(self, function: Callable[..., Any], scratch: str, method: str | None = None) -> None:
-        context: Any = multiprocessing.get_context(method or ("fork" if platform.system() == "Linux" else "spawn"))
+    def __init__(self, function: Callable[..., Any], scratch: str) -> None:
+        context: Any = multiprocessing.get_context("fork" if platform.system() == "Linux" else "spawn")
         self.pipe, theirs = context.Pipe()
-        self.numbers: set[int] = set()
-        self._process = context.Process(target=_work, args=(function, theirs, scratch), daemon=method is not None)
+        self.keys: set[Any] = set()
+        self._process = context.Process(target=_work, args=(function, theirs, scratch))
         self._process.start()
         theirs.close()  # so that the process's end is the pipe's
 
-    @property
-    def held(self) -> int:
-        """How many items it has and has not answered."""
-        return len(self.numbers)
+    def give(self, key: Any, item: tuple[Any, ...]) -> None:
+        """Hand over an item; that the worker is gone shows when its answer is waited for."""
+        with suppress(_Killed), _noticing_its_death():
+            self.pipe.send((key, item))
+        self.keys.add(key)
 
-    def give(self, item: tuple[int, Any]) -> None:
-        """Hand over an item and its number; raises Killed."""
+    def receive(self) -> tuple[Any, Any, Exception | None]:
+        """Wait for an answer: an item's key, what was found, or what was raised. Raises _Killed."""
         with _noticing_its_death():
-            self.pipe.send(item)
-        self.numbers.add(item[0])
-
-    def receive(self) -> tuple[int, Any, Exception | None]:
-        """Wait for an answer: the item's number, what was found, or what was raised. Raises Killed."""
-        with _noticing_its_death():
-            number, found, error = self.pipe.recv()
-        self.numbers.discard(number)
-        return number, found, error
+            key, found, error = self.pipe.recv()
+        self.keys.discard(key)
+        return key, found, error
 
     def end(self) -> None:
         self._process.kill()
@@ -127,10 +173,10 @@ def _noticing_its_death() -> Generator[None, None, None]:
     try:
         yield
     except (EOFError, OSError):  # OSError: in the middle of a message
-        raise Killed from None
+        raise _Killed from None
 
 
-def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> None:
+def _work(function: Callable[..., Any], pipe: Connection, scratch: str) -> None:
     """What a worker does, until it is killed."""
     tempfile.tempdir = scratch
     os.environ[VARIABLE] = "1"  # its cores are taken by the other workers
@@ -138,14 +184,14 @@ def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> Non
         signal.signal(number, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
-        number, item = pipe.recv()
+        key, item = pipe.recv()
         found, failed = None, None
         try:
-            found = function(item)
+            found = function(*item)
         except Exception as error:
             error.add_note(traceback.format_exc())
             failed = error
-        pipe.send((number, found, failed))
+        pipe.send((key, found, failed))
 
 
 def _end_with_parent() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import platform
-from array import array
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,30 +17,31 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
-from memsim.hierarchy.trial import Trial
+from memsim.montecarlo import store
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.chosen_blocks import choose_blocks, tell_sample
-from memsim.montecarlo.keep import KeptTrials, keeping
+from memsim.montecarlo.driver import TrialDriver, TrialEvent
+from memsim.montecarlo.keep import keeping
 from memsim.montecarlo.load_loops import load_loops
-from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.point_trials import PointTrials, StoppingRule
+from memsim.montecarlo.shared_stages import prepared
+from memsim.montecarlo.teams import team
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials
-from memsim.montecarlo.worker import TrialJob, run_trial, spare
+from memsim.montecarlo.worker import TrialJob, replay
 from memsim.profile.ops import profile
 from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
-from memsim.support.interrupts import deferred, listening, raise_heard
-from memsim.support.progress import Advance, phase
+from memsim.support.interrupts import listening
+from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 from memsim.support.text import printable
-from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
 MOST_TRIALS = 1_000_000  # more are a typing mistake: each is kept in memory until the result is written
 _FOR_PROCESSES = 500_000  # transactions of all trials from which on processes pay: about 0.1 s
-Finished = Generator[tuple[int, Trial], None, None]
 
 
 def run(
@@ -100,7 +99,7 @@ def run(
         check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
-    with listening(), Scratch() as folder:
+    with listening(), Scratch() as folder, keeping(out, _stored, resume, force) as kept:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         blocks = choose_blocks(trace, execution) if sample else None
@@ -108,139 +107,63 @@ def run(
             tell_sample(about, blocks)
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
-        with keeping(out, about, len(ops), resume, force) as kept:
-            # The reference model is there to be run: it takes no trials of the compiled engine.
-            cacheable = not sources and replays_on is Engine.compiled
-            cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
-            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
-            replay = _Replay(trace, job, jobs, at_least if enough else 0)
-            take = _Taken(kept, cached, texts, at_least, enough, progress)
-            take.all(replay, trials)
-            about["interrupted"] = take.interrupted
-            about["until"] = None if rule is None else rule | {"reached": take.reached}
-            if blocks is None and cached.demand is None:
-                replay.prepare()
+        # The reference model is there to be run: it takes no trials of the compiled engine.
+        cacheable = not sources and replays_on is Engine.compiled
+        cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
+        job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
+        stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
+        point = PointTrials(job, texts, stopping, cached, trace.path)
+        kept.check_only(point)
+        heard = (lambda event: _tell(progress, event)) if progress else (lambda event: None)
+        driver = TrialDriver([point], kept, heard)
+        if driver.take_up() and not point.used:
+            _replay(driver, point, trace, jobs)
+        if not point.finished:
+            raise KeyboardInterrupt
+        # More may have finished out of order; which, depends on the processes.
+        saved = kept.saved(point)
+        chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+        about["interrupted"] = not point.reached and len(chosen) < trials
+        about["until"] = None if rule is None else rule | {"reached": point.reached}
+        if blocks is None:
+            if cached.demand is None:
+                whole, _ = prepared(execution, trace)
                 with phase("profiling accesses", "rows", trace.n_instructions):
-                    cached.keep_demand(demand(trace, execution))
-            if blocks is None:
-                assert cached.demand is not None
-                tell_demand(about, ops, cached.demand)
-            done = Trials.of(take.trials, **texts)
-            kept.save(done)
+                    cached.keep_demand(demand(trace, whole))
+            assert cached.demand is not None
+            tell_demand(about, ops, cached.demand)
+        done = Trials.of(chosen, **texts)
+        if out is not None:
+            store.save(out, done)
+            kept.whole = True
     return done
 
 
-class _Replay:
-    """Replays trials; the trace is coalesced and laid out when the first one is asked for.
-
-    Args:
-        jobs: processes; None: as many as are worthwhile.
-        at_least: trials that are needed in any case; 0: all that are asked for.
-    """
-
-    def __init__(self, trace: Trace, job: TrialJob, jobs: int | None, at_least: int) -> None:
-        self._trace, self._job, self._jobs, self._at_least = trace, job, jobs, at_least
-        self._prepared = False
-
-    def prepare(self) -> None:
-        """Write what workers map, once."""
-        if not self._prepared:
-            execution, total = self._job.execution, self._trace.n_instructions
-            with phase("coalescing", "rows", total) as advance:
-                coalesce(self._trace, execution.gpu, execution.folder, _counting(advance, total))
-            with phase("laying out", "rows", total):
-                execution.lay_out()
-            self._prepared = True
-
-    def __call__(self, numbers: Sequence[int]) -> Finished:
-        """The trials of these numbers, as they finish."""
-        if not numbers:
-            return
-        self.prepare()
-        if self._job.engine is Engine.compiled:
-            load_loops(self._job.execution.gpu)
-        needed = min(len(numbers), self._at_least or len(numbers))
-        jobs = worthwhile_jobs([self._job.execution.transactions], needed) if self._jobs is None else self._jobs
-        yield from _finished(self._job, jobs, numbers)
+def _stored(out: str | Path) -> list[Trials]:
+    return [store.load(out)]
 
 
-def _counting(advance: Advance, total: int) -> Callable[[int], None]:
-    """A callback for the rows done since its last call; it shows how many are done in all."""
-    done = 0
-
-    def more(rows: int) -> None:
-        nonlocal done
-        done += rows
-        advance(done, total)
-
-    return more
+def _tell(progress: Callable[[Trials], None], event: TrialEvent) -> None:
+    if event.trial is not None:
+        progress(Trials.of({event.number: event.trial}, **event.point.texts))
 
 
-class _Taken:
-    """Takes in finished trials.
-
-    Attributes:
-        trials: by number.
-        reached: whether there are enough.
-        interrupted: whether Ctrl-C came before.
-    """
-
-    def __init__(
-        self,
-        kept: KeptTrials,
-        cached: CachedTrials,
-        texts: dict[str, Any],
-        at_least: int,
-        enough: Callable[[Trials], bool] | None,
-        progress: Callable[[Trials], None] | None,
-    ) -> None:
-        self.trials: dict[int, Trial] = {}
-        self.reached = self.interrupted = False
-        self._kept, self._cached, self._texts, self._at_least = kept, cached, texts, at_least
-        self._enough, self._progress = enough, progress
-        self._judged = 0
-
-    def all(self, finish: Callable[[Sequence[int]], Finished], trials: int) -> None:
-        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
-
-        First come those of an earlier run of this output, then those that any run has left, then new ones.
-        """
-        try:
-            self.trials |= self._kept.before
-            for number, trial in sorted(self.trials.items()):
-                self._take(number, trial)
-            for number in range(trials):
-                if not self.reached and number not in self.trials and number in self._cached.found:
-                    self.trials[number] = self._cached.found[number]
-                    self._take(number, self.trials[number])
-            # Packed, as a large number of trials may be a mistake that ends with the first one.
-            todo = array("q", (k for k in range(0 if self.reached else trials) if k not in self.trials))
-            with closing(finish(todo)) as finished:
-                raise_heard()
-                for number, trial in finished:
-                    with deferred():
-                        self.trials[number] = trial
-                        self._kept.add(number, trial)
-                        self._cached.add(number, trial)
-                    self._take(number, trial)
-                    if self.reached:
-                        break
-                    raise_heard()
-        except KeyboardInterrupt:
-            if not self.trials:
-                raise
-            self.interrupted = not self.reached and len(self.trials) < trials
-        if self.reached:  # more may have finished out of order; which, depends on the processes
-            self.trials = {k: trial for k, trial in self.trials.items() if k < self._judged or k in self._kept.saved}
-
-    def _take(self, number: int, trial: Trial) -> None:
-        """Tell of a trial, and ask about those that it makes next in order."""
-        if self._progress:
-            self._progress(Trials.of({number: trial}, **self._texts))
-        while self._enough and not self.reached and self._judged in self.trials:
-            enough = self._enough(Trials.of({self._judged: self.trials[self._judged]}, **self._texts))
-            self._judged += 1
-            self.reached = enough and self._judged >= self._at_least
+def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
+    """Have the trials that are missing replayed; the trace is coalesced and laid out here, once for all processes."""
+    try:
+        execution, _ = prepared(point.job.execution, trace)
+        if point.job.engine is Engine.compiled:
+            load_loops(execution.gpu)
+    except KeyboardInterrupt:
+        if not point.finished:
+            raise
+        return
+    if jobs is None:
+        left = point.rule.most - len(point.finished)
+        needed = left if point.rule.new is None else min(left, point.rule.least)
+        jobs = worthwhile_jobs([execution.transactions], needed)
+    with team("local", jobs, replay, point.job.execution.folder) as workers:
+        driver.run(workers.workers)
 
 
 def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
@@ -270,20 +193,6 @@ def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     if sample and (warm or engine == Engine.reference):
         raise InputError("run", "sample", "is for the compiled engine and caches that begin empty; leave one out")
     return Engine(engine)
-
-
-def _finished(job: TrialJob, jobs: int, numbers: Iterable[int]) -> Finished:
-    """The trials of these numbers, as they finish."""
-    if jobs == 1:
-        try:
-            for number in numbers:
-                yield run_trial(job, number)
-        finally:
-            spare.drop()
-        return
-    with closing(in_processes(partial(run_trial, job), numbers, jobs)) as found:
-        for _, numbered in found:
-            yield numbered
 
 
 def versions() -> dict[str, str]:

@@ -22,11 +22,16 @@ _PACKAGES = ("memsim", "numpy", "numba")
 _DEMAND = -1  # number of the row that holds what a trace asks of the GPU
 
 
-def key_of(about: Mapping[str, Any]) -> str:
-    """Names all that a trial depends on but its number and the program's version, from the `about` of its Trials."""
-    said = [about["trace"]["digest"], about["gpu"], about["seed"], about.get("warm"), about["versions"]["memsim"]]
-    said += [about[name] for name in ("launches_before", "sample") if name in about]
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+def identity(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be the same for trials to belong together, from the `about` of their Trials."""
+    found = {
+        "trace": {"digest": about["trace"]["digest"]},
+        "gpu": about["gpu"],
+        "seed": about["seed"],
+        "warm": about.get("warm", False),
+        "versions": {"memsim": about["versions"].get("memsim")},
+    }
+    return found | {name: about[name] for name in ("launches_before", "sample") if name in about}
 
 
 def cache_key(about: Mapping[str, Any], *more: object, rooms: Sequence[str] = ()) -> str:
@@ -38,7 +43,7 @@ def cache_key(about: Mapping[str, Any], *more: object, rooms: Sequence[str] = ()
         rooms: in addition to the engine's, whose sources decide on it.
     """
     versions = [about["versions"].get(name) for name in _PACKAGES]
-    said = [key_of(about), versions, own_digest(*ENGINE, *rooms), *more]
+    said = [identity(about), versions, own_digest(*ENGINE, *rooms), *more]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

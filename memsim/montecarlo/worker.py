@@ -1,9 +1,10 @@
-"""One trial in a worker process: everything it needs is mapped from files that all workers share."""
+"""One trial in a worker process: everything it needs is mapped from files that all workers of a machine share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -14,73 +15,87 @@ from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo import shared_stages
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.reference_trial import reference_trial
 from memsim.trace.transactions import Transactions
 
-spare = Spare()  # of this process, whose trials of one kernel come one after the other
+_spare = Spare()  # of this process, whose trials of one kernel come one after the other
 
 
 @dataclass(frozen=True)
 class TrialJob:
-    """What all trials of a run have in common."""
+    """What all trials of a trace on a GPU have in common.
+
+    Attributes:
+        execution: of the trace on the GPU.
+        seed: of all draws.
+        warm: every trial starts from the caches that one uncounted replay leaves.
+        quantum: cycles between hand-overs; changes nothing but speed.
+        sources: of each trial, by source of randomness, the number of the trial whose draw replaces its own.
+        engine: what replays the trace.
+        sample: the blocks that are replayed in time; None: all.
+    """
 
     execution: Execution
     seed: int
     warm: bool = False
     quantum: int | None = None
-    sources: tuple[Mapping[str, int], ...] = ()  # of each trial, see run_trial
+    sources: tuple[Mapping[str, int], ...] = ()
     engine: Engine = Engine.compiled
     sample: BlockSample | None = None
 
 
-def run_trial(job: TrialJob, trial: int) -> tuple[int, Trial]:
-    """Replay the trace once; returns the trial's number and its results.
+@dataclass(frozen=True)
+class Answer:
+    """A finished trial, and the seconds its worker spent on it by phase."""
 
-    All random draws come from (seed, trial), but those of the sources for which ``job.sources[trial]`` names another
-    trial: they are as in that one.
+    trial: Trial
+    seconds: dict[str, float]
+
+
+def replay(job: TrialJob, number: int, trace: shared_stages.Given) -> Answer:
+    """One trial, whose transactions and layout are made first where no trial on this machine has made them.
+
+    What it draws depends on the seed and `number` alone, so the same number draws the same anywhere.
     """
-    execution, redrawn = job.execution, job.sources[trial] if job.sources else {}
+    execution, seconds = shared_stages.prepared(job.execution, trace)
+    begin = perf_counter()
+    trial = _trial(job, number, execution, *shared_stages.mapped(execution))
+    return Answer(trial, seconds | {"replaying": perf_counter() - begin})
+
+
+def run_trial(job: TrialJob, number: int) -> Trial:
+    """One trial of an execution whose files are prepared; draws as in :func:`replay`."""
+    return _trial(job, number, job.execution, job.execution.transactions, job.execution.layout)
+
+
+def forget() -> None:
+    """Let go of what this process keeps for the next trial."""
+    _spare.drop()
+    shared_stages.forget()
+
+
+def _trial(job: TrialJob, number: int, execution: Execution, transactions: Transactions, where: AddressLayout) -> Trial:
+    """All random draws come from (seed, number), but those of sources that are drawn as in another trial."""
+    replay, grouping = _seeds(job, number)
     if job.engine is Engine.reference:
-        replay, grouping = _seeds(job, trial).spawn(2)
-        rng = np.random.default_rng(grouping)
-        return trial, reference_trial(execution.transactions, execution, execution.layout, replay, rng)
-    own, others = _seeds(job, trial), {source: _seeds(job, other) for source, other in redrawn.items()}
-    return trial, replayed(
-        execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others, job.sample
-    )
-
-
-def _seeds(job: TrialJob, trial: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(job.seed, spawn_key=(trial,))
-
-
-def replayed(
-    transactions: Transactions,
-    execution: Execution,
-    layout: AddressLayout,
-    draws: np.random.SeedSequence,
-    warm: bool = False,
-    quantum: int | None = None,
-    others: Mapping[str, np.random.SeedSequence] | None = None,
-    sample: BlockSample | None = None,
-) -> Trial:
-    """One trial of transactions that may lie elsewhere than the execution's own.
-
-    Args:
-        draws: seeds of the trial.
-        others: by source (see hierarchy.draws), those of the trial whose draw replaces this one's.
-        sample: the blocks that are replayed in time; None: all.
-    """
-    replay, grouping = draws.spawn(2)
-    spawned = {source: seeds.spawn(2) for source, seeds in (others or {}).items()}
-    if DRAM_GROUPING in spawned:
-        _, grouping = spawned.pop(DRAM_GROUPING)
-    replays = {source: replay for source, (replay, _) in spawned.items()}
+        return reference_trial(transactions, execution, where, replay, np.random.default_rng(grouping))
+    others = {}
+    for source, other in job.sources[number].items() if job.sources else ():
+        if source == DRAM_GROUPING:
+            _, grouping = _seeds(job, other)
+        else:
+            others[source], _ = _seeds(job, other)
     system = System(
-        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=spare,
-        name=execution.trace, sample=sample,
+        transactions, execution.gpu, execution.resident, replay, where, job.quantum, others=others, spare=_spare,
+        name=execution.trace, sample=job.sample,
     )  # fmt: skip
-    done = system.run(warm, np.random.default_rng(grouping))
-    spare.put(system.machine, transactions, system.where)
+    done = system.run(job.warm, np.random.default_rng(grouping))
+    _spare.put(system.machine, transactions, system.where)
     return done
+
+
+def _seeds(job: TrialJob, number: int) -> list[np.random.SeedSequence]:
+    """Of a trial's replay, and of its main-memory step."""
+    return np.random.SeedSequence(job.seed, spawn_key=(number,)).spawn(2)

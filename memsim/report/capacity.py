@@ -133,7 +133,7 @@ def _cache(cache: CacheCapacity) -> dict[str, Any]:
 
 def draw(found: Capacity, path: Path) -> Path:
     """The curves, the present capacities, and the replays as points."""
-    from memsim.report.style import BLUE, GREY, VERMILION, panels, styled, write
+    from memsim.report.figure_style import BLUE, GREY, VERMILION, panels, styled, write
 
     with styled():
         figure, axes = panels(1, len(found.caches), 4.8 * len(found.caches), 3.2)

@@ -11,8 +11,8 @@ from memsim.models.cumapz.factors import FACTORS
 from memsim.models.estimate import Estimate
 from memsim.models.machine import derived_parameters
 from memsim.models.mwp_cwp import LimitingCase
-from memsim.report.document import without_nan
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+from memsim.report.result_json import without_nan
 from memsim.trace.schema import StaticOp
 
 _MEANING = {

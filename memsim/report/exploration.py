@@ -203,7 +203,7 @@ def _in_line(versions: list[Mapping[str, Any]]) -> list[str]:
 
 def draw(found: Exploration, path: Path) -> Path:
     """The first versions as points: modelled times, and simulated ones with the interval of their mean."""
-    from memsim.report.style import BLUE, GREY, panels, styled, write
+    from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 
     shown = sorted(found.versions[:SHOWN], key=_shown_time)
     rows, times = np.arange(len(shown)), [version.milliseconds for version in shown]

@@ -9,8 +9,8 @@ from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number
 from memsim.measured import MetricLine, ReportComparison
-from memsim.report.document import mean_and_interval, profiler_document
 from memsim.report.output import CommandOutput, PrintedTable
+from memsim.report.result_json import mean_and_interval, profiler_document
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
 

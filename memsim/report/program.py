@@ -9,8 +9,8 @@ from typing import Any
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import number
-from memsim.report.document import document
 from memsim.report.output import Block, CommandOutput, PrintedTable
+from memsim.report.result_json import document
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "L1 %", "L2 %")
 _RIGHT = (False, True, True, True, True, True)

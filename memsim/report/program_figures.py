@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
-from memsim.report.sheet import Sheet
-from memsim.report.style import BLUE, GREY, INK, ORANGE, SERIES, panels, write_figures
+from memsim.report.figure_options import Sheet
+from memsim.report.figure_style import BLUE, GREY, INK, ORANGE, SERIES, panels, write_figures
 
 _MOST = 16  # kernels in a figure
 _WIDTH = 9.0  # inches

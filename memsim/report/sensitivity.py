@@ -12,8 +12,8 @@ import numpy as np
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import ABSENT, number
-from memsim.report.document import without_nan
 from memsim.report.output import Block, CommandOutput, PrintedTable
+from memsim.report.result_json import without_nan
 from memsim.studies.sobol import Index, Indices
 from memsim.studies.sources import BySource
 from memsim.studies.uncertain import Effect, Factor, ModelError
@@ -264,7 +264,7 @@ def _effect(one: Effect) -> dict[str, Any]:
 
 def draw_split(title: str, found: Split, path: Path) -> Path:
     """Total indices with their intervals as bars, and within them the first-order ones, a panel an output."""
-    from memsim.report.style import FAR, FARTHEST, GREY, INK, panels, styled, write
+    from memsim.report.figure_style import FAR, FARTHEST, GREY, INK, panels, styled, write
 
     shown = {name: of for name, of in found.items() if of.inputs and name != "time_ms"}
     rows = max((len(of.inputs) for of in shown.values()), default=1)
@@ -291,7 +291,7 @@ def draw_split(title: str, found: Split, path: Path) -> Path:
 
 def draw_uncertain(found: ModelError, path: Path) -> Path:
     """A tornado: the change of the time with each number at its low and its high end."""
-    from memsim.report.style import BLUE, GREY, INK, VERMILION, panels, styled, write
+    from memsim.report.figure_style import BLUE, GREY, INK, VERMILION, panels, styled, write
 
     shown = [one for one in found.effects if one.share][:_SHOWN]
     base, its = found.base["cycles"].mean, found.interval("cycles")

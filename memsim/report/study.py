@@ -11,7 +11,7 @@ import numpy as np
 from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, time_unit, with_interval
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
-from memsim.report.study_document import document
+from memsim.report.study_json import document
 from memsim.studies import DesignStudy, StudyTrials
 from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from memsim.analysis.statistics import Sample
-from memsim.report import style
-from memsim.report.sheet import Sheet
+from memsim.report import figure_style
+from memsim.report.figure_options import Sheet
 from memsim.report.study import value
 from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
@@ -37,8 +37,8 @@ def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[P
         raise InputError("plot", "study", "has one point; there is nothing to draw")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with style.styled(sheet):
-        return [style.write(figure, style.place(folder, name)) for name, figure in drawn(study)]
+    with figure_style.styled(sheet):
+        return [figure_style.write(figure, figure_style.place(folder, name)) for name, figure in drawn(study)]
 
 
 def drawn(study: StudyTrials) -> Iterator[tuple[str, Figure]]:
@@ -54,7 +54,7 @@ def drawn(study: StudyTrials) -> Iterator[tuple[str, Figure]]:
 def response(study: StudyTrials, field: str) -> Figure:
     """Each output against one field, a line a combination of the others; the band holds the mean with 95 %."""
     outputs = [name for name in _CURVES if any(np.isfinite(study.means(name, c)).any() for c in _cases(study))]
-    figure, axes = style.panels(len(study.cases), len(outputs), 3.4 * len(outputs), 2.7 * len(study.cases))
+    figure, axes = figure_style.panels(len(study.cases), len(outputs), 3.4 * len(outputs), 2.7 * len(study.cases))
     for case in _cases(study):
         for column, name in enumerate(outputs):
             axis = axes[case * len(outputs) + column]
@@ -72,7 +72,7 @@ def response(study: StudyTrials, field: str) -> Figure:
 
 def heat_map(study: StudyTrials, across: str, up: str) -> Figure:
     """The time over two fields, mean over the others; a panel a case."""
-    figure, axes = style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
+    figure, axes = figure_style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
     columns, rows = (_levels(study, field) for field in (across, up))
     for case, axis in zip(_cases(study), axes, strict=True):
         times = study.means("time_ms", case)
@@ -117,7 +117,7 @@ def tornado(study: StudyTrials) -> Figure:
     The ends of numbers are the lowest and the highest; of more than four, the lowest and highest quarter of the points.
     Of words they are those with the shortest and the longest mean time.
     """
-    figure, axes = style.panels(1, len(study.cases), 4.6 * len(study.cases), 1.2 + 0.35 * len(study.varied))
+    figure, axes = figure_style.panels(1, len(study.cases), 4.6 * len(study.cases), 1.2 + 0.35 * len(study.varied))
     for case, axis in zip(_cases(study), axes, strict=True):
         times = study.means("time_ms", case)
         ends = {field: _ends(study, field, times) for field in study.varied}
@@ -126,11 +126,11 @@ def tornado(study: StudyTrials) -> Figure:
         for row, field in enumerate(fields):
             for end, (named, time) in enumerate(ends[field]):
                 change = round(100 * (time / middle - 1), 3)
-                axis.barh(row, change, 0.6, color=(style.BLUE, style.VERMILION)[end])
+                axis.barh(row, change, 0.6, color=(figure_style.BLUE, figure_style.VERMILION)[end])
                 left = change < 0 or (change == 0 and end == 0)
                 axis.annotate(named, (change, row), xytext=(-3 if left else 3, 0), textcoords="offset points",
                               va="center", ha="right" if left else "left", fontsize=7)  # fmt: skip
-        axis.axvline(0, color=style.INK, lw=0.8)
+        axis.axvline(0, color=figure_style.INK, lw=0.8)
         axis.set_yticks(range(len(fields)), fields)
         axis.margins(x=0.3)
         axis.grid(axis="y", visible=False)
@@ -164,11 +164,17 @@ def pareto(study: StudyTrials) -> Figure:
     """
     times = study.means("time_ms", 0)
     cost, named = _cost(study)
-    figure, (axis,) = style.panels(1, 1, 5.0, 3.6)
-    axis.scatter(cost, times, s=16, color=style.GREY, label="points")
+    figure, (axis,) = figure_style.panels(1, 1, 5.0, 3.6)
+    axis.scatter(cost, times, s=16, color=figure_style.GREY, label="points")
     front = front_of(cost, times, lambda point, other: surely_less(study, point, other, 0))
     axis.plot(
-        cost[front], times[front], "o-", color=style.VERMILION, ms=5, lw=1.2, label="no point is significantly faster"
+        cost[front],
+        times[front],
+        "o-",
+        color=figure_style.VERMILION,
+        ms=5,
+        lw=1.2,
+        label="no point is significantly faster",
     )
     for point in front[:12]:
         shown = ", ".join(value(study.points[point][name], name) for name in study.varied)
@@ -213,7 +219,7 @@ def _curves(study: StudyTrials, field: str, name: str, case: int, axis: Axes) ->
         distinct, keys = [()], [()] * len(keys)
     levels = _levels(study, field)
     x = np.array(levels, float) if _numeric(levels) else np.arange(len(levels), dtype=float)
-    for color, key in zip(style.SERIES, distinct, strict=False):
+    for color, key in zip(figure_style.SERIES, distinct, strict=False):
         bounds = np.array([_interval(study, field, level, key, keys, name, case) for level in levels])
         scale = 100.0 if name in RATIOS else 1.0
         label = ", ".join(f"{other} {value(one, other)}" for other, one in zip(others, key, strict=False))

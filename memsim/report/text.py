@@ -13,8 +13,8 @@ from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
 from memsim.gpu.components import COMPONENTS
-from memsim.report.document import document
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+from memsim.report.result_json import document
 
 if TYPE_CHECKING:
     from memsim.studies.uncertain import ModelError
@@ -265,7 +265,7 @@ def _instructions(result: RunResult) -> str:
     """Where the instructions between accesses come from, which decide on the time where memory does not."""
     known = {
         "none": "the trace has no instructions between accesses: memory alone takes so long",
-        "estimated": "instructions between accesses are estimated, not those of machine code: the time is a rough estimate",
+        "estimated": "instructions between accesses are estimated, not of machine code: the time is a rough estimate",
         "compiled": "instructions between accesses are those of compiled code",
         "machine_code": "instructions, their waits and stall counts are those of the machine code that was executed",
     }

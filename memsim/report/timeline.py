@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from memsim.host.timeline import Span, Timeline
-from memsim.report.style import BLUE, GREEN, GREY, PURPLE, VERMILION, panels, styled, write
+from memsim.report.figure_style import BLUE, GREEN, GREY, PURPLE, VERMILION, panels, styled, write
 
 _COLOUR = {"call": GREY, "wait": "#DDDDDD", "to_gpu": GREEN, "to_host": PURPLE, "kernel": BLUE, "faults": VERMILION}
 _MEANING = {

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memsim.analysis.result import RunResult
-from memsim.report.document import document, findings_document
 from memsim.report.output import CommandOutput, joined
+from memsim.report.result_json import document, findings_document
 from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_EXCESS, Bottleneck, Finding, find_bottlenecks
 from memsim.why.parts import BOUND, busiest, busy

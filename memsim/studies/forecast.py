@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from time import perf_counter
 
+from memsim.gpu.fields_read import values
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
-from memsim.studies.jobs import Rule
+from memsim.montecarlo.shared_stages import fields_read, prepared
+from memsim.montecarlo.worker import TrialJob, forget, replay
 from memsim.studies.kernels import recorded
-from memsim.studies.node import NodeTask, coalescing_key, layout_key, replay
-from memsim.studies.prepare import job_of
+from memsim.studies.prepare import point_of, rule_of
 from memsim.studies.study import StudyDesign
 from memsim.support.scratch import Scratch
 
@@ -44,7 +44,7 @@ class Forecast:
         """Of the whole study on so many cores."""
         shared = self.traces * self.describing / min(cores, self.traces) + self.coalescings * self.coalescing
         replays = self.jobs * self.first + max(0, self.trials - self.jobs) * self.trial
-        return shared + (self.layouts * self.laying_out + replays) / cores
+        return shared + self.layouts * self.laying_out + replays / cores
 
 
 def forecast(study: StudyDesign) -> Forecast:
@@ -59,24 +59,28 @@ def forecast(study: StudyDesign) -> Forecast:
         begin = perf_counter()
         trace = recorded(first.trace, Path(name, "trace.h5"))
         described = perf_counter()
-        execution = Execution.of(trace, first.gpu, name)
-        job_of(trace, execution, trace.path, Rule.of(study), seed, warm)
-        prepared = perf_counter()
-        task = NodeTask(trace.digest, execution, seed, warm)
-        once, again = (replay(task, number, trace.path).seconds for number in range(2))
+        job = TrialJob(Execution.of(trace, first.gpu, name), seed, warm)
+        point_of(trace, job, trace.path, rule_of(study))
+        ready = perf_counter()
+        once, again = (replay(job, number, trace.path).seconds for number in range(2))
+        execution, _ = prepared(job.execution, trace)
+        assert execution.layout_folder is not None
+        of_transactions, of_layout = fields_read(execution.folder), fields_read(execution.layout_folder)
+        forget()
     keys = [(run.trace.key, run.gpu) for run in study.runs]
-    layouts = [(key, coalescing_key(key, gpu), layout_key(gpu)) for key, gpu in keys]
+    coalescings = [(key, values(gpu, of_transactions)) for key, gpu in keys]
+    layouts = {(*key, values(gpu, of_layout)) for key, (_, gpu) in zip(coalescings, keys, strict=True)}
     jobs = len(set(keys))
     return Forecast(
         runs=len(study.runs),
         trials=study.most_trials * jobs,
         traces=len({key for key, _ in keys}),
-        coalescings=len({coalescing_key(key, gpu) for key, gpu in keys}),
-        layouts=sum(1 for _ in groupby(layouts)),  # a worker keeps the last one
+        coalescings=len(set(coalescings)),
+        layouts=len(layouts),
         jobs=jobs,
         describing=described - begin,
         coalescing=once["coalescing"],
         laying_out=once["laying out"],
-        first=once["replaying"] + prepared - described,
+        first=once["replaying"] + ready - described,
         trial=again["replaying"],
     )

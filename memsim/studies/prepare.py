@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from memsim.analysis.stopping import narrower_than
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.point_trials import PointTrials, StoppingRule
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.teams import Team
+from memsim.montecarlo.trial_cache import CachedTrials, cache_key
+from memsim.montecarlo.worker import TrialJob
 from memsim.sources.describe import Workload
-from memsim.studies.executors import Team
-from memsim.studies.jobs import Rule, StudyJob
 from memsim.studies.kernels import TraceWanted, recorded
-from memsim.studies.node import NodeTask
 from memsim.studies.study import StudyDesign, StudyRun
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -69,49 +71,48 @@ def _recorded(folder: Path, one: TraceWanted) -> Path:
     return trace.path
 
 
-def jobs_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[StudyJob]:
-    """The jobs of a study, in the order of its points; points that agree in all that matters share one.
+def points_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[tuple[PointTrials, list[StudyRun]]]:
+    """What a study replays, in the order of its points, and the runs that ask for it: points that agree share it.
 
     Raises:
         InputError: a kernel whose block fits no SM at some point.
     """
-    rule = Rule.of(study)
+    rule = rule_of(study)
     shared: dict[str, Any] = {}
-    jobs: dict[tuple[str, GPU], StudyJob] = {}
+    found: dict[tuple[str, GPU], tuple[PointTrials, list[StudyRun]]] = {}
     for run in study.runs:
         trace = traces[run.trace.key]
         execution = _on_gpu(study, run, trace, team.folder)
-        gpu = execution.gpu
-        if (same := jobs.get((trace.digest, gpu))) is not None:
-            same.runs.append(run)
-            continue
-        if trace.digest not in shared:
-            shared[trace.digest] = team.share(trace)
-        seed, warm = study.written.seed, study.written.warm
-        jobs[trace.digest, gpu] = job_of(trace, execution, shared[trace.digest], rule, seed, warm, [run])
-    return list(jobs.values())
+        key = trace.digest, execution.gpu
+        if key not in found:
+            if trace.digest not in shared:
+                shared[trace.digest] = team.share(trace)
+            job = TrialJob(execution, study.written.seed, study.written.warm)
+            found[key] = point_of(trace, job, shared[trace.digest], rule, f" of point {run.point}"), []
+        found[key][1].append(run)
+    return list(found.values())
 
 
-def job_of(
-    trace: Trace,
-    execution: Execution,
-    shared: Any,
-    rule: Rule,
-    seed: int,
-    warm: bool = False,
-    runs: Sequence[StudyRun] = (),
-) -> StudyJob:
-    """The trials of a trace on a GPU, as a team's workers are given them.
+def rule_of(study: StudyDesign) -> StoppingRule:
+    """How many trials each point gets."""
+    asked = study.written
+    if asked.until is None:
+        return StoppingRule.exactly(asked.trials)
+    return StoppingRule(asked.min_trials, asked.max_trials, partial(narrower_than, asked.until, time=asked.until_time))
+
+
+def point_of(trace: Trace, job: TrialJob, shared: Any, rule: StoppingRule, place: str = "") -> PointTrials:
+    """The trials of a trace on a GPU.
 
     Args:
-        execution: of the trace on the GPU, in the team's folder.
+        job: its execution is in the team's folder.
         shared: what the team's `share` made of the trace.
-        runs: of the study that ask for it.
+        place: for messages.
     """
     ops, arrays = tables(trace)
-    about = about_run(trace, execution, seed, warm) | {"gpu_provenance": {}}
+    about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": {}}
     texts = {"about": about, "ops": ops, "arrays": arrays}
-    return StudyJob(list(runs), NodeTask(trace.digest, execution, seed, warm), shared, texts, rule)
+    return PointTrials(job, texts, rule, CachedTrials(cache_key(about), len(ops)), shared, place)
 
 
 def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:

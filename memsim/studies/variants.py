@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import count
 from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.driver import TrialDriver
+from memsim.montecarlo.keep import KeptTrials
 from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.point_trials import StoppingRule
+from memsim.montecarlo.teams import team
 from memsim.montecarlo.trials import Trials
-from memsim.studies import executors
-from memsim.studies.jobs import Rule
-from memsim.studies.keep import KeptPoints
-from memsim.studies.prepare import job_of
-from memsim.studies.run import State, StudyDriver, take_up
+from memsim.montecarlo.worker import TrialJob, replay
+from memsim.studies.prepare import point_of
+from memsim.support.interrupts import listening
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
@@ -40,13 +43,14 @@ def on_each(
         KeyboardInterrupt: Ctrl-C; what was finished is of no use without the rest.
     """
     different = list(dict.fromkeys(gpus))
-    state = State(phase="replaying", all_trials=trials * len(different))
+    done, total = count(1), trials * len(different)
+    tell = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
     load_loops(different[0])
-    with Scratch() as name, executors.team("local", jobs, Path(name)) as team:
-        shared, rule = team.share(trace), Rule(trials, trials, None)
-        todo = {gpu: job_of(trace, Execution.of(trace, gpu, team.folder), shared, rule, seed) for gpu in different}
-        take_up(list(todo.values()), KeptPoints(), state)
-        tell_state = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
-        if not StudyDriver(list(todo.values()), team, KeptPoints(), state, tell_state).run():
+    with listening(), Scratch() as name, team("local", jobs, replay, Path(name)) as workers:
+        shared, rule = workers.share(trace), StoppingRule.exactly(trials)
+        jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
+        points = [point_of(trace, job, shared, rule) for job in jobs_of]
+        driver = TrialDriver(points, KeptTrials(), tell)
+        if not (driver.take_up() and driver.run(workers.workers)):
             raise KeyboardInterrupt
-    return {gpu: found for gpu, job in todo.items() if (found := job.trials) is not None}
+    return {gpu: found for gpu, point in zip(different, points, strict=True) if (found := point.answer) is not None}

@@ -17,7 +17,7 @@ import numpy as np
 from memsim.support.errors import InputError
 from memsim.support.rows import packed, unpacked
 
-_FORMAT = 1
+_FORMAT = 2  # 1: runs and studies named their tasks otherwise
 _MAKE = """
 CREATE TABLE IF NOT EXISTS finished (
     task TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (task, number)

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
 from memsim.support.errors import InputError
-from memsim.trace.reader import Trace
-from memsim.why.barriers import of_one_warp
 from memsim.why.bottleneck import Bottleneck
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
 from memsim.why.finding import LEAST_EXCESS, Cause
-from memsim.why.gains import with_gains
-from memsim.why.trees import of_few_elements
+
+if TYPE_CHECKING:
+    from memsim.trace.reader import Trace
 
 _SKIPPED = f"skipped: {Cause.barriers}, {Cause.trees}"
 
@@ -56,6 +56,12 @@ def explain(
     found = find_bottlenecks(result)
     if quick:
         return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
+    from memsim.why.barriers import (
+        of_one_warp,  # what reads traces needs Numba, which takes longer to load than to show
+    )
+    from memsim.why.gains import with_gains
+    from memsim.why.trees import of_few_elements
+
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a path that the file does not record")
@@ -70,6 +76,8 @@ def explain(
 
 
 def _given(result: RunResult, trace: Trace | str | Path) -> Trace:
+    from memsim.trace.reader import Trace
+
     opened, digest = trace if isinstance(trace, Trace) else Trace.open(trace), result.trials.about["trace"]["digest"]
     if opened.digest != digest:
         problem = f"is {opened.digest[:12]}, the result has {digest[:12]}; give the trace that was run"
@@ -78,6 +86,8 @@ def _given(result: RunResult, trace: Trace | str | Path) -> Trace:
 
 
 def _where_it_was(result: RunResult) -> Trace | None:
+    from memsim.trace.reader import Trace
+
     about = result.trials.about["trace"]
     path = Path(about.get("path", ""))
     try:

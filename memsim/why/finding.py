@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 LEAST_EXCESS = 0.03  # a cause with a smaller attributable share is not reported
+JOINED_ACCESSES = 4  # shared-memory accesses that one wide access replaces
 
 
 class Cause(StrEnum):

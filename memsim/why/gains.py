@@ -183,7 +183,7 @@ def _trials(common: _Again, transform: Transform) -> Trials:
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)
         job = TrialJob(execution, common.seed, common.warm)
-        finished = dict(run_trial(job, trial) for trial in common.trials)
+        finished = {number: run_trial(job, number) for number in common.trials}
         ops, arrays = tables(trace)
         about = about_run(trace, execution, common.seed, common.warm) | {"executed": executed(trace, execution)}
         counted = requested(execution.transactions)  # as far as it decides how busy each part is

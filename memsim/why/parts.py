@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
-from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.finding import ADVICE, JOINED_ACCESSES, Cause, Finding
 from memsim.why.site import LANES, Site, kernel_file
-from memsim.why.transforms.waits import TOGETHER
 
 WORD_BYTES = 4  # of a bank
 BOUND = 0.6  # a part that is busy for more of the time bounds the kernel
@@ -79,7 +78,7 @@ def _shared(sites: list[Site], most: float) -> Iterator[Finding]:
                 f"{of.instructions:,} instructions of {site.width} bytes per lane, "
                 f"{of.passes / of.instructions:.1f} passes each"
             )
-            saved = 1 - 1 / TOGETHER
+            saved = 1 - 1 / JOINED_ACCESSES
             yield site.finding(
                 Cause.shared_bound, site.busy[LOAD_STORE] * saved, evidence, issue=saved, load_store=saved
             )

@@ -12,8 +12,7 @@ from math import prod
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
-from memsim.models.counts import TraceCounts
-from memsim.models.estimate import kernel_of
+from memsim.models.kernel_counts import TraceCounts, kernel_of
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile

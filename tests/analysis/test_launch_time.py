@@ -143,15 +143,15 @@ LAUNCHES = [
 ]
 
 
-def _replayed(workload, parameters, gpu, blocks):
+def _replayed(workload, parameters, gpu, blocks, trials=2):
     trace = memsim.trace(workload, gpu=gpu, blocks=blocks, **parameters)
-    return memsim.simulate(trace, gpu=gpu, trials=2, seed=1)
+    return memsim.simulate(trace, gpu=gpu, trials=trials, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("workload", "parameters", "gpu"), LAUNCHES)
 def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
-    whole = _replayed(workload, parameters, gpu, "all")
+    whole = _replayed(workload, parameters, gpu, "all", trials=1)  # only its mean is compared
     for blocks, off in (("1x", 1.0), ("2x", 0.4), ("4x", 0.2), (None, 0.2)):
         part = _replayed(workload, parameters, gpu, blocks)
         its, time = part.kernel_time_interval, whole.kernel_time.mean

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import memsim
-from memsim.report.document import document
+from memsim.report.result_json import document
 from memsim.report.text import tables
 
 

@@ -11,9 +11,11 @@ from uuid import uuid4
 
 import pytest
 from compilers import needs_capture
+from typer.testing import CliRunner
 
 from memsim.capture.compilers import find_compiler
 from memsim.capture.linking import link_folder
+from memsim.cli import app as command_line
 from memsim.jit.compiled import LOADING
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, OpKind, Space
@@ -355,9 +357,10 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
         (["-o", "x.h5", "/bin/true"], "/bin/true: run launched no kernel"),
     ],
 )
-def test_bad_input_is_one_line(app, arguments, message):
-    done = memsim(app, *arguments)
-    assert done.returncode == 2
+def test_bad_input_is_one_line(app, arguments, message, monkeypatch):
+    monkeypatch.chdir(app)
+    done = CliRunner().invoke(command_line, ["capture", *arguments])
+    assert done.exit_code == 2
     errors = [line for line in done.stderr.splitlines() if not line.endswith("s so far")]  # phases on a busy machine
     assert len(errors) == 1 and message in errors[0]
     assert not (app / "x.h5").exists()

@@ -60,7 +60,7 @@ def _in(files, case) -> list[object]:
 def test_every_format_of_a_command(files, case):
     arguments = _in(files, case)
     text, values, table, markdown = (_run(*arguments, "--format", name) for name in ("text", "json", "csv", "md"))
-    assert text == _run(*arguments) or case in ("run", "cache")  # files in the cache come and go
+    assert case in ("run", "cache") or text == _run(*arguments)  # files in the cache come and go
     document = json.loads(values)
     rows = list(csv.DictReader(io.StringIO(table)))
     assert document and (rows or case == "findings")

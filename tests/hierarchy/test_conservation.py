@@ -212,8 +212,8 @@ def test_nothing_is_left_under_way(data):
         reserved = (level.cache.ways["pending"] == 255) & (tags < 0)
         assert (level.cache.ways["pending"][~reserved] == 0).all()
         assert (level.cache.ways["valid"][tags < 0] == 0).all() and (level.cache.ways["dirty"][tags < 0] == 0).all()
-    assert len(machine.sms.nodes) == machine.sms.free_nodes[0]
-    assert len(machine.sms.flights) == machine.sms.free_flights[0]
+    assert len(machine.sms.mshr_targets) == machine.sms.free_mshr_targets[0]
+    assert len(machine.sms.loads) == machine.sms.free_loads[0]
 
 
 def test_packet_waits_for_all_outstanding_fetches():

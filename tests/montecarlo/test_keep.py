@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sqlite3
 import tracemalloc
 
 import numpy as np
@@ -76,7 +77,7 @@ def test_existing_result_is_continued_or_overwritten(trace, whole, tmp_path):
 def test_what_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1, 2])
-    with pytest.raises(InputError, match="has 3 trials of a run that was killed; give --resume to go on, or --force"):
+    with pytest.raises(InputError, match="has 3 trials of a run that was ended; give --resume to go on, or --force"):
         run(trace, out=out)
     reported = []
     result = run(
@@ -156,6 +157,17 @@ def test_numbers_of_trials_that_are_typing_mistakes(trace, tmp_path):
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert kept.interrupted and most < 30e6
+
+
+def test_journal_of_an_older_version_is_refused(trace, tmp_path):
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0, 1])
+    with sqlite3.connect(journal_path(out)) as base:
+        base.execute("PRAGMA user_version = 1")
+    base.close()
+    with pytest.raises(InputError, match="r.h5: journal is of format 1, not 2; give --force to start anew"):
+        run(trace, out=out, resume=True)
+    assert len(run(trace, out=out, force=True).trials.trial) == 6
 
 
 def test_another_trace_is_refused(trace, tmp_path):

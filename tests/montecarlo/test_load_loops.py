@@ -11,7 +11,7 @@ from memsim.montecarlo.load_loops import _has_another_core
 FIRST_USE = """
 import memsim
 from memsim.montecarlo.load_loops import load_loops
-from memsim.montecarlo.pool import Worker
+from memsim.montecarlo.pool import Processes
 from memsim.jit import jit_units as parts
 
 compile, here = parts.Loop.compile, []
@@ -23,8 +23,8 @@ def noted(loop, signature):
 
 parts.Loop.compile = noted
 if {killed}:
-    give = Worker.give
-    Worker.give = lambda worker, item: (give(worker, item), worker._process.kill())
+    begin = Processes.begin
+    Processes.begin = lambda pool, key, *item: (begin(pool, key, *item), pool._team[0]._process.kill())
 load_loops(memsim.load_gpu("tesla-c2050"))
 print(*here)
 """

@@ -1,8 +1,13 @@
-"""Worker processes answer once an item, say why they failed, and can be ended in the middle of an answer."""
+"""Worker processes answer once an item, say why they failed, and can be ended in the middle of an answer.
+
+One that is killed takes only its own items with it.
+"""
 
 import os
 import signal
 import tempfile
+import threading
+import time
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -10,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import memsim
-from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.pool import AHEAD, Processes, WorkerKilled, in_processes
 from memsim.support.errors import InputError
 
 
@@ -77,3 +82,64 @@ def test_traces_without_a_name_are_each_their_own():
 def test_temporary_files_go_with_their_worker():
     paths = [Path(path) for _, path in in_processes(temporary, range(4), 2)]
     assert not any(path.exists() for path in paths)
+
+
+def answered(team, keys):
+    """What is found of every key, or raised."""
+    found = {}
+    while found.keys() < keys:
+        found |= {key: error if error is not None else one for key, one, error in team.answers()}
+    return found
+
+
+def test_there_is_room_for_some_items_a_worker():
+    with closing(Processes(square, 2)) as team:
+        assert team.room() == 2 * AHEAD
+        for number in range(2 * AHEAD):
+            team.begin(number, number)
+        assert team.room() == 0
+        assert answered(team, set(range(2 * AHEAD))) == {number: number * number for number in range(2 * AHEAD)}
+        assert team.room() == 2 * AHEAD
+
+
+def square_or_die(number):
+    return killed(number) if number < 0 else square(number)
+
+
+def test_killed_worker_is_replaced_and_its_items_fail():
+    with closing(Processes(square_or_die, 2)) as team:
+        for number in (-1, 3):
+            team.begin(number, number)
+        found = answered(team, {-1, 3})
+        assert isinstance(found[-1], WorkerKilled) and found[3] == 9
+        for number in range(4):
+            team.begin(number, number)
+        assert answered(team, set(range(4))) == {number: number * number for number in range(4)}
+
+
+def test_item_for_a_dead_worker_fails():
+    with closing(Processes(square, 1)) as team:
+        team.begin(0, 0)
+        assert answered(team, {0}) == {0: 0}
+        pid = team._team[0]._process.pid
+        os.kill(pid, signal.SIGKILL)
+        team._team[0]._process.join()
+        team.begin(1, 1)
+        assert isinstance(answered(team, {1})[1], WorkerKilled)
+        team.begin(2, 2)
+        assert answered(team, {2}) == {2: 4}
+
+
+def test_an_item_that_cannot_be_sent_is_an_error():
+    with closing(Processes(square, 1)) as team, pytest.raises(TypeError, match="pickle"):
+        team.begin(0, threading.Lock())
+
+
+def test_closing_ends_in_the_middle():
+    team = Processes(time.sleep, 2)
+    for number in range(4):
+        team.begin(number, 60)
+    time.sleep(0.3)
+    begin = time.monotonic()
+    team.close()
+    assert time.monotonic() - begin < 5

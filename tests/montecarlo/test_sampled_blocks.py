@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import memsim
-from memsim.report.document import document
+from memsim.report.result_json import document
 from memsim.report.text import tables
 from memsim.support.errors import InputError
 

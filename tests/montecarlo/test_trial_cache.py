@@ -33,8 +33,8 @@ def folder(tmp_path, monkeypatch):
 def replayed(monkeypatch):
     """The numbers of the trials that are replayed in this process."""
     numbers = []
-    real = montecarlo.run_trial
-    monkeypatch.setattr(montecarlo, "run_trial", lambda job, number: numbers.append(number) or real(job, number))
+    real = montecarlo.replay
+    monkeypatch.setattr(montecarlo, "replay", lambda *item: numbers.append(item[1]) or real(*item))
     return numbers
 
 

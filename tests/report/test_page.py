@@ -22,13 +22,13 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.report.changes import changes
+from memsim.report.figure_options import Sheet
+from memsim.report.figure_style import styled
 from memsim.report.page import write_page
 from memsim.report.page.highlight import highlighted
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.page.write import render
-from memsim.report.sheet import Sheet
-from memsim.report.style import styled
 from memsim.why import Bottleneck
 from memsim.why.bottleneck import Gain
 from memsim.why.finding import Cause, Finding

@@ -14,12 +14,12 @@ from places import ROOT
 
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
-from memsim.report import comparison
-from memsim.report.document import document
+from memsim.report import comparison_figures
+from memsim.report.figure_options import Format, Sheet, Size
 from memsim.report.figures import convergence, loads, plot
 from memsim.report.figures.common import source_of
 from memsim.report.formats import format_names, rendered
-from memsim.report.sheet import Format, Sheet, Size
+from memsim.report.result_json import document
 from memsim.report.text import output, tables
 
 CONTRACT = ROOT / "docs" / "reference" / "json.md"
@@ -189,14 +189,14 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
 def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
 
-    written = comparison.plot({**others, "many": result}, tmp_path)
+    written = comparison_figures.plot({**others, "many": result}, tmp_path)
     assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
-    alone = comparison.plot({"many": result}, tmp_path / "alone")
+    alone = comparison_figures.plot({"many": result}, tmp_path / "alone")
     assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
-    figure = comparison.side_by_side({"few": RunResult(synthetic.spmv(2)), "many": result})
+    figure = comparison_figures.side_by_side({"few": RunResult(synthetic.spmv(2)), "many": result})
     time, *ratios = figure.axes
     assert time.get_title() == "Kernel time, ms" and len(ratios) == 3
     drawn = [line.get_xdata()[0] for line in time.get_lines() if len(line.get_xdata()) == 1]
@@ -253,9 +253,9 @@ def test_half_the_interval_drawn_is_the_interval(result):
 
 
 def test_stack_is_as_high_as_its_arrays_latencies(result):
-    figure = comparison.loads({"one": result, "two": result})
+    figure = comparison_figures.loads({"one": result, "two": result})
     (axis,) = figure.axes
-    x = comparison.array_latencies(result)
+    x = comparison_figures.array_latencies(result)
     bars = [[bar for bar in axis.patches if round(bar.get_center()[0]) == at] for at in (0, 1)]
     tops = [max(bar.get_y() + bar.get_height() for bar in stack) for stack in bars]
     assert tops == pytest.approx([sum(x.values()) / max(x.values())] * 2)

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from experiments.robustness.studies import different, small_study
-from memsim.studies import executors
+from memsim.montecarlo import teams
 from memsim.support.errors import InputError
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -43,7 +43,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path):
 
 
 def test_scheduler_that_is_not_there_is_one_line(monkeypatch):
-    monkeypatch.setattr(executors, "_PATIENCE", 1)
+    monkeypatch.setattr(teams, "_PATIENCE", 1)
     with pytest.raises(InputError, match="dask:tcp://127.0.0.1:9 does not answer"):
         small_study().run(executor="dask:tcp://127.0.0.1:9")
 

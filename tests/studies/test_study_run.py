@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 import memsim
 from experiments.robustness.studies import different, kill, small_study
 from memsim.cli import app
-from memsim.studies import node
+from memsim.montecarlo import shared_stages, worker
 from memsim.studies import run as running
 from memsim.studies.store import is_study
 from memsim.support.errors import InputError
@@ -89,16 +89,14 @@ def test_points_that_agree_are_simulated_once(tmp_path):
 def test_only_what_changes_is_made_anew(monkeypatch):
     """Points that coalesce alike coalesce once; where only DRAM's timing changes, the layout stays too."""
     counts = {"coalesce": 0, "layout": 0}
-    from memsim.studies import node
-
     for name in counts:
-        original = getattr(node, name)
+        original = getattr(shared_stages, name)
 
         def counting(*args, name=name, original=original):
             counts[name] += 1
             return original(*args)
 
-        monkeypatch.setattr(node, name, counting)
+        monkeypatch.setattr(shared_stages, name, counting)
     memsim.Study(kernels=KERNEL, vary={"dram.timing.cl": [8, 12, 16]}, trials=1).run()
     assert counts == {"coalesce": 1, "layout": 1}
     memsim.Study(kernels=KERNEL, vary={"l1.ways": [4, 16, 64]}, trials=1).run()
@@ -143,7 +141,7 @@ def test_resume_goes_on_after_an_interrupt(whole, tmp_path):
 
     partial = small_study().run(out, progress=interrupt)
     assert not partial.about["complete"] and not out.exists() and journal_path(out).exists()
-    with pytest.raises(InputError, match="has 9 trials of a study that was ended; give --resume"):
+    with pytest.raises(InputError, match="has 9 trials of a run that was ended; give --resume"):
         small_study().run(out)
     kept = []
     again = small_study().run(out, resume=True, progress=lambda state: kept.append(state.kept))
@@ -272,7 +270,7 @@ def _short_of_memory(*task):
     if not getattr(_short_of_memory, "again", False):
         _short_of_memory.again = True
         np.empty(1 << 60, np.uint8)
-    return node.replay(*task)
+    return worker.replay(*task)
 
 
 def test_worker_short_of_memory_begins_its_trial_again(whole, monkeypatch):

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.cli import app
+from memsim.gpu.fields_read import noting
 from memsim.gpu.presets import load_gpu, names, override, provenance
 from memsim.studies.uncertain import factors, sample, uncertain
 from memsim.support.errors import InputError
@@ -137,12 +138,14 @@ def test_what_cannot_be_varied_is_refused_in_line(chase, tmp_path):
 
 @pytest.mark.slow
 def test_gpus_that_coalesce_alike_share_the_transactions(chase, monkeypatch):
-    from memsim.studies import node
+    from memsim.montecarlo import shared_stages
 
     counted = []
-    original = node.coalesce
-    monkeypatch.setattr(node, "coalesce", lambda *args: counted.append(args) or original(*args))
+    original = shared_stages.coalesce
+    monkeypatch.setattr(shared_stages, "coalesce", lambda *args: counted.append(args) or original(*args))
     found = memsim.uncertainty(chase, "tesla-v100", points=4, trials=1)
-    varied = [one for one in found.factors if set(one.fields) & set(node._COALESCING)]
+    read = {}
+    original(memsim.open_trace(chase), noting(load_gpu("tesla-v100"), read))
+    varied = [one for one in found.factors if set(one.fields) & read.keys()]
     others = {(one.name, end) for one in varied for end in (one.low, one.high) if end not in one.fields.values()}
-    assert len(found.effects) > 5 and len(counted) == 1 + len(others) == 2  # of a constant's cycles, one or two
+    assert len(found.effects) > 5 and len(counted) == 1 + len(others)

@@ -15,25 +15,29 @@ BUDGET = os.environ.get("MEMSIM_TESTS", "full")
 assert BUDGET in BUDGETS, f"MEMSIM_TESTS = {BUDGET}: must be one of {', '.join(BUDGETS)}"
 # Where a nightly run's random numbers begin; other runs draw the same cases every time.
 FIRST_SEED = int(os.environ.get("MEMSIM_FIRST_SEED", 1000)) if BUDGET == "nightly" else 0
-_QUICK_SHARE = 5  # a quick run draws one case where a full one draws five
+# Of the cases that a test names, one in so many is drawn; a nightly run draws many times as many, each time others.
+_SHARES = {"quick": 5, "full": 2}
 _NIGHTLY_FACTOR = 100
 
 
-def cases(full: int, quick: int | None = None) -> int:
-    """The number of random cases to draw where a full run draws ``full``, and a quick one ``quick``."""
-    few = -(-full // _QUICK_SHARE) if quick is None else quick
-    return {"quick": few, "full": full, "nightly": full * _NIGHTLY_FACTOR}[BUDGET]
+def cases(count: int, quick: int | None = None) -> int:
+    """How many random cases to draw of ``count``: half in a full run, a fifth or ``quick`` in a quick one."""
+    if BUDGET == "nightly":
+        return count * _NIGHTLY_FACTOR
+    if quick is not None:
+        return quick if BUDGET == "quick" else max(quick, -(-count // _SHARES[BUDGET]))
+    return -(-count // _SHARES[BUDGET])
 
 
-def drawn(full: int, quick: int | None = None, **options: Any) -> Any:
-    """Settings of a Hypothesis test that draws ``full`` examples in a full run.
+def drawn(count: int, quick: int | None = None, **options: Any) -> Any:
+    """Settings of a Hypothesis test that draws so many of ``count`` examples (:func:`cases`).
 
     Quick and full runs draw the same examples every time. A nightly run draws new ones, and prints how to repeat a
     failure.
     """
-    return settings(max_examples=cases(full, quick), derandomize=BUDGET != "nightly", print_blob=True, **options)
+    return settings(max_examples=cases(count, quick), derandomize=BUDGET != "nightly", print_blob=True, **options)
 
 
-def seeds(full: int) -> range:
+def seeds(count: int) -> range:
     """Seeds of a test that is parametrized by its random seed."""
-    return range(FIRST_SEED, FIRST_SEED + cases(full))
+    return range(FIRST_SEED, FIRST_SEED + cases(count))

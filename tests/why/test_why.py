@@ -18,7 +18,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
 from memsim.gpu.presets import load_gpu, override
 from memsim.models.mwp_cwp import LimitingCase
-from memsim.report.document import document
+from memsim.report.result_json import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
 from memsim.support.errors import InputError

@@ -57,6 +57,9 @@ constexpr uint32_t stop = 0x504f5453;
 // The status of a reply to a launch that waits for the host: the program continues while the kernel runs.
 constexpr uint32_t running = 0x4e4e5552;
 
+// The status of a reply to a launch that repeats the one before it and was therefore not executed.
+constexpr uint32_t repeated = 0x54504552;
+
 enum class Activity : uint32_t { to_gpu = 0, to_host = 1, on_gpu = 2, fill = 3, wait_stream = 4, wait_device = 5 };
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };

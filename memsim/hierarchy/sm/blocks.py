@@ -106,7 +106,7 @@ def launch(m, first, end, sm, block, item, time):
         m.warps[w].end = end[item, k]
         m.warps[w].wake = 0
         m.warps[w].age = number
-        m.warps[w].flights = 0
+        m.warps[w].outstanding_loads = 0
         m.warps[w].block = block
         m.warps[w].weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
         m.warps[w].ready = 0

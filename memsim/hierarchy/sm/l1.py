@@ -26,7 +26,7 @@ from memsim.hierarchy.codes import (
 from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
 from memsim.hierarchy.loops.random import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
-from memsim.hierarchy.sm.scoreboard import flight_ended
+from memsim.hierarchy.sm.scoreboard import load_ended
 from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
 from memsim.jit.compiled import inlined
 
@@ -61,23 +61,23 @@ def record(m, op, latency, n):
 
 
 @inlined
-def end_flight(m, sm, f, time):
+def end_load(m, sm, f, time):
     """Every transaction of an instruction is answered at `time`, or before; maybe its warp continues."""
-    op = m.flights[f].op
-    m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
+    op = m.loads[f].op
+    m.times[op].instruction_sum += m.loads[f].done - m.loads[f].issued
     m.times[op].instruction_count += 1
-    flight_ended(m, sm, f, time)
-    give(m.free_flights, f)
+    load_ended(m, sm, f, time)
+    give(m.free_loads, f)
 
 
 @inlined
 def answer(m, sm, f, latency, time):
-    """A transaction of flight `f` has all its data."""
-    record(m, m.flights[f].op, latency, 1)
-    m.flights[f].done = max(m.flights[f].done, time)
-    m.flights[f].left -= 1
-    if m.flights[f].left == 0:
-        end_flight(m, sm, f, time)
+    """A transaction of load `f` has all its data."""
+    record(m, m.loads[f].op, latency, 1)
+    m.loads[f].done = max(m.loads[f].done, time)
+    m.loads[f].left -= 1
+    if m.loads[f].left == 0:
+        end_load(m, sm, f, time)
 
 
 @inlined
@@ -87,19 +87,19 @@ def fill(m, sm, r, time):
     mask = np.int64(m.requests[r].mask)
     m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ mask)
-    node = m.cache.ways[way].waiting
+    target = m.cache.ways[way].waiting
     kept = -1
-    while node >= 0:
-        after = m.nodes[node].next
-        need = m.nodes[node].need & (ALL ^ mask)
+    while target >= 0:
+        after = m.mshr_targets[target].next
+        need = m.mshr_targets[target].need & (ALL ^ mask)
         if need == 0:
-            answer(m, sm, m.nodes[node].flight, time - m.nodes[node].time, time)
-            give(m.free_nodes, node)
+            answer(m, sm, m.mshr_targets[target].load, time - m.mshr_targets[target].time, time)
+            give(m.free_mshr_targets, target)
         else:
-            m.nodes[node].need = need
-            m.nodes[node].next = kept
-            kept = node
-        node = after
+            m.mshr_targets[target].need = need
+            m.mshr_targets[target].next = kept
+            kept = target
+        target = after
     m.cache.ways[way].waiting = kept
     poisoned = mask & np.int64(m.cache.ways[way].poisoned)
     if poisoned:
@@ -110,7 +110,7 @@ def fill(m, sm, r, time):
 @inlined
 def answer_own(m, sm, r, time):
     """Answer the transaction that made the request, unless it waits for other requests too."""
-    f = m.requests[r].flight
+    f = m.requests[r].load
     if f >= 0:
         answer(m, sm, f, time - m.requests[r].looked_up, time)
 
@@ -136,14 +136,14 @@ def invalidate(m, sm, way, line, mask, time):
 
 @inlined
 def send(m, sm, kind, line, mask, partial, op, way, f, time):
-    """Send a request to L2, whose reply fills a way or answers a transaction of a flight, if these are not -1."""
+    """Send a request to L2, whose reply fills a way or answers a transaction of a load, if these are not -1."""
     r = take(m.free_requests)
     m.requests[r].time = time
     m.requests[r].looked_up = time
     m.requests[r].line = line
     m.requests[r].key = hash32(m.p[0].arbitration_key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
     m.requests[r].way = way
-    m.requests[r].flight = f
+    m.requests[r].load = f
     m.requests[r].sm = sm
     m.requests[r].op = op
     m.requests[r].target = m.mapping[line].slice
@@ -155,33 +155,33 @@ def send(m, sm, kind, line, mask, partial, op, way, f, time):
 
 
 @inlined
-def join_flight(m, sm, op):
-    """The flight of the instruction at the load-store unit, with one more transaction to wait for."""
-    f = m.sms[sm].flight
+def join_load(m, sm, op):
+    """The load of the instruction at the load-store unit, with one more transaction to wait for."""
+    f = m.sms[sm].load
     slot = m.sms[sm].warp
     if f < 0:
-        f = take(m.free_flights)
-        m.sms[sm].flight = f
-        m.flights[f].issued = m.sms[sm].started
-        m.flights[f].done = 0
-        m.flights[f].warp = slot
-        m.flights[f].op = op
-        m.flights[f].place = m.sms[sm].place
-        m.flights[f].left = 1  # one for the issue itself
-        m.warps[sm * SLOTS + slot].flights += 1
-    m.flights[f].left += 1
+        f = take(m.free_loads)
+        m.sms[sm].load = f
+        m.loads[f].issued = m.sms[sm].started
+        m.loads[f].done = 0
+        m.loads[f].warp = slot
+        m.loads[f].op = op
+        m.loads[f].place = m.sms[sm].place
+        m.loads[f].left = 1  # one for the issue itself
+        m.warps[sm * SLOTS + slot].outstanding_loads += 1
+    m.loads[f].left += 1
     return f
 
 
 @inlined
 def wait_at(m, way, f, need, time):
     """Let a transaction wait for sectors of a way that other requests bring."""
-    node = take(m.free_nodes)
-    m.nodes[node].time = time
-    m.nodes[node].flight = f
-    m.nodes[node].need = need
-    m.nodes[node].next = m.cache.ways[way].waiting
-    m.cache.ways[way].waiting = node
+    target = take(m.free_mshr_targets)
+    m.mshr_targets[target].time = time
+    m.mshr_targets[target].load = f
+    m.mshr_targets[target].need = need
+    m.mshr_targets[target].next = m.cache.ways[way].waiting
+    m.cache.ways[way].waiting = target
 
 
 @inlined
@@ -236,7 +236,7 @@ def load(m, sm, k, op, way, time):
     if new and m.sms[sm].loads >= m.p[0].l1_mshrs:
         return AGAIN
     touch(m.cache, s, way)
-    f = join_flight(m, sm, op)
+    f = join_load(m, sm, op)
     if new:
         ask(m, sm, line, new, op, way, -1 if pending else f, time)
     if pending:
@@ -253,14 +253,14 @@ def miss(m, sm, s, line, mask, op, time):
     way = allocate(m, sm, s, line, time)
     if way < 0:
         return bypass(m, sm, BYPASS, line, mask, op, time) if m.p[0].full_set_bypasses else ABSENT
-    ask(m, sm, line, mask, op, way, join_flight(m, sm, op), time)
+    ask(m, sm, line, mask, op, way, join_load(m, sm, op), time)
     count(m, op, READS, MISS, mask, 0, 0)
     return DONE
 
 
 @inlined
 def ask(m, sm, line, mask, op, way, f, time):
-    """Ask L2 for sectors of a way, and to answer a transaction of flight `f` with them if that is not -1."""
+    """Ask L2 for sectors of a way, and to answer a transaction of load `f` with them if that is not -1."""
     m.sms[sm].loads += 1
     m.cache.ways[way].pending = m.cache.ways[way].pending | mask
     send(m, sm, LOAD, line, mask, 0, op, way, f, time)
@@ -281,7 +281,7 @@ def bypass(m, sm, kind, line, mask, op, time):
     m.sms[sm].loads += 1
     if kind == ATOMIC:
         evict_own_copy(m, sm, line, mask, time)
-    send(m, sm, kind, line, mask, 0, op, -1, join_flight(m, sm, op), time)
+    send(m, sm, kind, line, mask, 0, op, -1, join_load(m, sm, op), time)
     count(m, op, first_event(kind), MISS, mask, 0, 0)
     return DONE
 

@@ -35,7 +35,7 @@ from memsim.hierarchy.sm.l1 import (
     answer_own,
     bypass,
     complete,
-    end_flight,
+    end_load,
     fill,
     invalidate,
     load,
@@ -87,7 +87,7 @@ def due(m, sm):
     if returns_data(m.requests[r].kind):
         time += m.link_cycles[m.requests[r].mask]
     prefetch(m.cache.ways, m.requests[r].way)
-    prefetch(m.flights, m.requests[r].flight)
+    prefetch(m.loads, m.requests[r].load)
     prefetch(m.requests, m.requests[r].next)
     return time
 
@@ -185,7 +185,7 @@ def start(m, sm, time):
     m.warps[w].ready = 0
     m.sms[sm].ready -= 1
     m.sms[sm].warp = slot
-    m.sms[sm].flight = -1
+    m.sms[sm].load = -1
     m.sms[sm].started = time
     m.sms[sm].done = time
     m.warps[w].started = 1
@@ -214,15 +214,15 @@ def finish(m, sm, time):
     slot = m.sms[sm].warp
     w = sm * SLOTS + slot
     pc = m.warps[w].pc
-    f = m.sms[sm].flight
+    f = m.sms[sm].load
     m.sms[sm].transactions += m.instructions[pc].count
     m.sms[sm].warp = -1
     m.warps[w].wake = max(m.warps[w].wake, m.sms[sm].done, time)
     if f >= 0:
-        m.flights[f].done = max(m.flights[f].done, m.sms[sm].done)
-        m.flights[f].left -= 1
-        if m.flights[f].left == 0:
-            end_flight(m, sm, f, time)
+        m.loads[f].done = max(m.loads[f].done, m.sms[sm].done)
+        m.loads[f].left -= 1
+        if m.loads[f].left == 0:
+            end_load(m, sm, f, time)
     elif m.instructions[pc].kind == OP_LOAD or m.instructions[pc].kind == OP_ATOMIC:
         op = m.instructions[pc].op
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
@@ -251,8 +251,8 @@ def finish_wavefronts(m, sm, i, time):
     if late > 0:
         time += late
         m.sms[sm].done += late
-        if m.sms[sm].flight >= 0:
-            m.flights[m.sms[sm].flight].done += late
+        if m.sms[sm].load >= 0:
+            m.loads[m.sms[sm].load].done += late
     if i.flags & CONSTANT_FLAG:
         return time
     return max(time, m.sms[sm].started + m.p[0].request_cycles)
@@ -339,7 +339,7 @@ def accept(m, start, end):
 def advance_sms(m, start, end):
     """Advance every SM over [start, end).
 
-    Returns (earliest time at which one can act next, block slots freed, nodes and flights that can still be taken).
+    Returns (earliest time at which one can act next, block slots freed, free MSHR targets and loads).
     """
     m = place_of(m)
     accept(m, start, end)
@@ -347,4 +347,4 @@ def advance_sms(m, start, end):
     earliest = NEVER
     for sm in range(len(m.sms)):
         earliest = min(earliest, advance_sm(m, sm, end))
-    return earliest, m.freed_count[0], min(m.free_nodes[0], m.free_flights[0])
+    return earliest, m.freed_count[0], min(m.free_mshr_targets[0], m.free_loads[0])

@@ -164,7 +164,7 @@ def wait_for_loads(m, sm, slot, time):
             m.warps[w].wake = time  # passes of shared memory may last longer than what it waits for
         else:
             push(m, sm, slot, max(known, time))
-    elif m.warps[w].flights == 0:
+    elif m.warps[w].outstanding_loads == 0:
         push(m, sm, slot, max(m.warps[w].wake, time))
         m.warps[w].wake = 0
     else:
@@ -172,21 +172,21 @@ def wait_for_loads(m, sm, slot, time):
 
 
 @inlined
-def flight_ended(m, sm, f, now):
+def load_ended(m, sm, f, now):
     """All transactions of a load have answered: wake its warp, if that was what it waited for."""
-    slot = m.flights[f].warp
+    slot = m.loads[f].warp
     w = sm * SLOTS + slot
     time = NEVER
     if m.p[0].scoreboard:
-        m.rings[m.flights[f].place] = m.flights[f].done
-        release_scoreboard(m, w, m.flights[f].place, m.flights[f].done)
-        answered(m, sm, slot, m.flights[f].place, max(m.flights[f].done, now))
+        m.rings[m.loads[f].place] = m.loads[f].done
+        release_scoreboard(m, w, m.loads[f].place, m.loads[f].done)
+        answered(m, sm, slot, m.loads[f].place, max(m.loads[f].done, now))
         if m.warps[w].waiting == FOR_LOADS:
             time = max(all_answered(m, w), m.warps[w].wake)
     else:
-        m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
-        m.warps[w].flights -= 1
-        if m.warps[w].flights == 0 and m.warps[w].waiting == FOR_LOADS:
+        m.warps[w].wake = max(m.warps[w].wake, m.loads[f].done)
+        m.warps[w].outstanding_loads -= 1
+        if m.warps[w].outstanding_loads == 0 and m.warps[w].waiting == FOR_LOADS:
             time = m.warps[w].wake
             m.warps[w].wake = 0
     if time != NEVER:

@@ -40,7 +40,7 @@ def part(m, sm, slot, pc, time):
     m.warps[other].age = m.warps[w].age
     m.warps[other].block = m.warps[w].block
     m.warps[other].weight = m.warps[w].weight
-    m.warps[other].flights = m.warps[other].wake = 0
+    m.warps[other].outstanding_loads = m.warps[other].wake = 0
     m.warps[other].ready = m.warps[other].started = m.warps[other].issued_gap = 0
     m.warps[other].waiting = AWAKE
     clear_boards(m, other)

@@ -26,7 +26,7 @@ SM_STATE = np.dtype(
         ("draws", "<i8"),  # random choices made
         ("transactions", "<i8"),
         ("warp", "<i4"),  # slot of its warp, or -1 when the load-store unit is empty
-        ("flight", "<i4"),  # its flight record, or -1 while all of it hit
+        ("load", "<i4"),  # its record as an outstanding load, or -1 while all of it hit
         ("place", "<i4"),  # scoreboard: of its answer in the rings, or -1 of what answers nothing
         ("last", "<i4"),  # slot the scheduler chose last
         ("credit", "<i4"),  # sequences that slot may still issue
@@ -44,7 +44,7 @@ WARP = np.dtype(
         ("end", "<i8"),
         ("wake", "<i8"),  # latest known completion of the sequence under way; scoreboard: not before this
         ("age", "<i8"),
-        ("flights", "<i4"),  # instructions of the sequence not answered yet
+        ("outstanding_loads", "<i4"),  # instructions of the sequence not answered yet
         ("block", "<i4"),  # block slot of the SM
         ("weight", "<i4"),
         ("ready", "u1"),
@@ -66,13 +66,11 @@ BLOCK = np.dtype(
         ("taken", "<i8"),  # when the barrier unit took the last arrival
     ]
 )
-FLIGHT = np.dtype(
-    [("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("place", "<i4")]
-)
-NODE = np.dtype([("time", "<i8"), ("flight", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
+LOAD = np.dtype([("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("place", "<i4")])
+MSHR_TARGET = np.dtype([("time", "<i8"), ("load", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
-# Of a way besides: sectors to be dropped when they come, the static op that last wrote there, the first node that waits
-# for its fill, or -1. Four ways are one cache line of the host.
+# Also of a way: sectors to be dropped when they come, the memory instruction that last wrote there, the first target
+# that waits for its fill, or -1. Four ways are one cache line of the host.
 L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("pad", "<u2")])
 # Scoreboard, one a warp and class of loads: loads issued, the first of them whose times are known, the latest of these.
 BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
@@ -148,10 +146,10 @@ class SMs(NamedTuple):
     sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
-    nodes: np.ndarray
-    free_nodes: np.ndarray
-    flights: np.ndarray
-    free_flights: np.ndarray
+    mshr_targets: np.ndarray
+    free_mshr_targets: np.ndarray
+    loads: np.ndarray
+    free_loads: np.ndarray
     to_l2: np.ndarray  # event queue
     from_l2: np.ndarray  # event queue
     prefetch_cursors: np.ndarray  # requests that the host is asked for, each of another cycle

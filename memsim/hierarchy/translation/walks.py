@@ -36,7 +36,7 @@ def load_entry(m, w, time):
     m.requests[r].line = line
     m.requests[r].key = hash32(p.key ^ hash32(time * 256 + p.sms)) if p.arbitration else p.sms
     m.requests[r].way = -1
-    m.requests[r].flight = w
+    m.requests[r].load = w
     m.requests[r].sm = p.sms
     m.requests[r].op = p.no_op
     m.requests[r].target = m.mapping[line].slice
@@ -53,7 +53,7 @@ def receive(m, time):
     p = m.p[0]
     while m.replies[p.sms].head >= 0 and m.requests[m.replies[p.sms].head].time <= time:
         r = pop(m.replies, p.sms, m.requests)
-        w = m.requests[r].flight
+        w = m.requests[r].load
         give(m.free_requests, r)
         m.walks[w].step += 1
         if m.walks[w].step < p.walk_levels:

@@ -6,12 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from memsim.analysis.result import RunResult
+from memsim.report.figure_options import Sheet
+from memsim.report.figure_style import write_figures
 from memsim.report.figures.convergence import convergence
 from memsim.report.figures.latency import latency, memory_density
 from memsim.report.figures.loads import loads
 from memsim.report.figures.ratios import ratios
-from memsim.report.sheet import Sheet
-from memsim.report.style import write_figures
 
 __all__ = ["FIGURES", "convergence", "latency", "loads", "memory_density", "plot", "ratios"]
 

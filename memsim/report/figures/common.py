@@ -11,7 +11,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 from memsim.analysis.table import shortened
-from memsim.report.style import BLUE, GREEN, GREY, INK, ORANGE
+from memsim.report.figure_style import BLUE, GREEN, GREY, INK, ORANGE
 
 TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))

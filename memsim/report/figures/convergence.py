@@ -11,8 +11,8 @@ from matplotlib.ticker import MaxNLocator
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import t_factor
+from memsim.report.figure_style import GREY, INK, panels
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, nothing
-from memsim.report.style import GREY, INK, panels
 
 
 def convergence(result: RunResult) -> Figure:

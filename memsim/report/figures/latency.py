@@ -9,9 +9,9 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
+from memsim.report.figure_style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
 from memsim.report.figures.common import caption, labels, nothing
 from memsim.report.figures.loads import most_waited
-from memsim.report.style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
 
 _TAIL = 0.995  # a density's axis ends at this quantile; what lies beyond is said
 _START = 0.002  # a logarithmic axis begins where so many of a load's transactions are answered

@@ -12,8 +12,8 @@ from matplotlib.ticker import MaxNLocator
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import shortened
+from memsim.report.figure_style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
 from memsim.report.figures.common import caption, labels, nothing, source_of
-from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
 
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
 _BARS = 20  # loads shown at most, those waited for most

@@ -9,8 +9,8 @@ from matplotlib.ticker import PercentFormatter
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
+from memsim.report.figure_style import GREY, INK, narrow, panels
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
-from memsim.report.style import GREY, INK, narrow, panels
 
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from memsim.report.document import without_nan
 from memsim.report.output import CommandOutput
+from memsim.report.result_json import without_nan
 
 
 def render(output: CommandOutput) -> str:

@@ -9,7 +9,7 @@ import matplotlib
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from memsim.report.style import GREY, INK
+from memsim.report.figure_style import GREY, INK
 
 _LEAST = 0.65  # of a figure's width: on a narrower screen it is moved sideways, so that its text stays readable
 # The figures' neutral colours, and the page's that stand for them.
@@ -27,7 +27,7 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     """The figure as an ``<svg>`` element that a screen reader calls `alt`; the same text for the same figure.
 
     Args:
-        figure: drawn with report.style.
+        figure: drawn with memsim.report.figure_style.
         name: unlike that of any other picture of the page, for the names within.
         alt: one sentence.
     """

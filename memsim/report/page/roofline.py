@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
+from memsim.report.figure_style import BLUE, GREEN, INK, ORANGE, panels
 from memsim.report.figures.common import nothing
-from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 
 _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from memsim import __version__
 from memsim.analysis.program import ProgramResult
 from memsim.analysis.result import RunResult
-from memsim.report.page.one import of_result
+from memsim.report.figure_style import styled
 from memsim.report.page.program import of_program
-from memsim.report.style import styled
+from memsim.report.page.result import of_result
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.why import Bottleneck, find_bottlenecks, has_profiles
@@ -77,13 +77,13 @@ def render(
 
 
 def _comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
-    from memsim.report.page.compared import comparisons  # which needs all of studies
+    from memsim.report.page.comparison import comparisons  # which needs all of studies
 
     return comparisons(results)
 
 
 def _studies(studies: Mapping[str, StudyTrials]) -> list[dict[str, Any]]:
-    from memsim.report.page.studied import of_study
+    from memsim.report.page.study import of_study
 
     return [of_study(label, study) for label, study in studies.items()]
 

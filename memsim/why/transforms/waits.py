@@ -11,11 +11,11 @@ from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits, LoadClass
 from memsim.trace.scoreboards import waits_for_long
+from memsim.why.finding import JOINED_ACCESSES
 from memsim.why.transforms.merged_branches import executions
 from memsim.why.transforms.transform import Blocks, Change, Transform, whole_blocks
 
 AHEAD = 4  # loads
-TOGETHER = 4  # shared accesses of which one is left
 
 
 def load_ahead() -> Transform:
@@ -96,10 +96,10 @@ def widen_accesses(ops: tuple[int, ...]) -> Transform:
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(ops)
         nth = executions(blocks.chunk.op[rows].astype(np.int64), blocks.warp[rows])
-        saved = rows[nth % TOGETHER != 0]
+        saved = rows[nth % JOINED_ACCESSES != 0]
         return with_addresses(blocks.chunk, saved, np.full((len(saved), LANES), IDLE, np.int64))
 
-    return Transform(f"one shared-memory access instead of {TOGETHER}", change=lambda _: change)
+    return Transform(f"one shared-memory access instead of {JOINED_ACCESSES}", change=lambda _: change)
 
 
 def copy_asynchronously(ops: tuple[int, ...]) -> Transform:

@@ -153,22 +153,27 @@ def decoded(recorder, chunks):
     return warps
 
 
-@pytest.mark.parametrize(("name", "parameters"), WORKLOADS + RESULTS_ALONE)
+def check_results(launch, expected):
+    for array, values in expected.items():
+        scale = np.abs(values).max()
+        np.testing.assert_allclose(launch.arguments[array], values, rtol=1e-4, atol=1e-6 * scale)
+
+
+@pytest.mark.parametrize(("name", "parameters"), RESULTS_ALONE)
 def test_results_agree_with_numpy(name, parameters):
     workload = load_workload(name)
     launch = workload.build(workload.parameters(parameters))
     recorded(launch, workload, batch=3)
-    for array, expected in launch.expected().items():
-        scale = np.abs(expected).max()
-        np.testing.assert_allclose(launch.arguments[array], expected, rtol=1e-4, atol=1e-6 * scale)
+    check_results(launch, launch.expected())
 
 
 @pytest.mark.parametrize(("name", "parameters"), WORKLOADS, ids=IDS)
-def test_traces_agree_with_scalar_threads(name, parameters):
+def test_traces_and_results_agree_with_scalar_threads_and_numpy(name, parameters):
     workload = load_workload(name)
     launch = workload.build(workload.parameters(parameters))
     again = copy.deepcopy(launch)
     recorder, chunks = recorded(launch, workload, batch=2)
+    check_results(launch, launch.expected())
     bases = {array.name: array.base for array in recorder.arrays}
     with np.errstate(over="ignore"):  # unsigned integers wrap, which numpy warns of in scalars only
         expected = oracle.run(again, bases)

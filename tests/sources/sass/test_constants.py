@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from sass_launches import needs_machine_code
@@ -13,10 +14,8 @@ from memsim.sources.sass.disassembly import disassemble
 
 pytestmark = needs_machine_code
 
-KERNEL = """.version 9.0
-.target sm_{architecture}
-.address_size 64
-.visible .entry read(.param .u64 out)
+HEAD = ".version 9.0\n.target sm_{architecture}\n.address_size 64\n"
+KERNEL = """.visible .entry {name}(.param .u64 out)
 {{
     .reg .b64 %a;
     .reg .b32 %v;
@@ -26,12 +25,19 @@ KERNEL = """.version 9.0
     ret;
 }}
 """
+REGISTERS = ("%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%dynamic_smem_size")
 
 
-def _constants(architecture: int, register: str) -> set[int]:
-    """Offsets in bank 0 that a kernel reads."""
-    text = KERNEL.format(architecture=architecture, register=register)
-    (code,) = disassemble(assemble(text, architecture).cubin).values()
+@cache
+def _constants(architecture: int) -> dict[str, set[int]]:
+    """By register, the offsets in bank 0 that a kernel reads which stores it."""
+    names = {f"k{number}": register for number, register in enumerate(REGISTERS)}
+    kernels = (KERNEL.format(name=name, register=register) for name, register in names.items())
+    found = disassemble(assemble(HEAD.format(architecture=architecture) + "".join(kernels), architecture).cubin)
+    return {register: _offsets(found[name]) for name, register in names.items()}
+
+
+def _offsets(code) -> set[int]:
     operands = " ".join(one.operands for one in code).replace("[RZ]", "[0x0]")
     return {int(found, 16) for found in re.findall(r"c\[0x0\]\[(0x[0-9a-f]+)\]", operands)}
 
@@ -43,9 +49,9 @@ def _constants(architecture: int, register: str) -> set[int]:
      ("%nctaid.x", "grid", 0), ("%nctaid.y", "grid", 1), ("%nctaid.z", "grid", 2)],
 )  # fmt: skip
 def test_extents_lie_where_kernels_read_them(architecture, register, place, word):
-    assert getattr(bank_places(architecture), place) + 4 * word in _constants(architecture, register)
+    assert getattr(bank_places(architecture), place) + 4 * word in _constants(architecture)[register]
 
 
 @pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90])
 def test_dynamic_shared_memory_lies_where_kernels_read_it(architecture):
-    assert bank_places(architecture).dynamic in _constants(architecture, "%dynamic_smem_size")
+    assert bank_places(architecture).dynamic in _constants(architecture)["%dynamic_smem_size"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memsim.analysis.result import RunResult
-from memsim.report import comparison
+from memsim.report import comparison_figures
 from memsim.report.changes import changes
 from memsim.report.compare import matched, pairing, ratio_rows, speed_up, times, verdict
 from memsim.report.page.pictures import svg
@@ -21,9 +21,9 @@ def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
     if len(results) < 2:
         return None
     (first, base), *others = results.items()
-    drawn = {"busy": ("Busy time of each part of the GPU", comparison.busy(results))}
+    drawn = {"busy": ("Busy time of each part of the GPU", comparison_figures.busy(results))}
     if _loads_differ(results):
-        drawn["loads"] = ("Expected latency by array", comparison.loads(results))
+        drawn["loads"] = ("Expected latency by array", comparison_figures.loads(results))
     return {
         "first": first,
         "others": [_beside(label, compare(base, result)) for label, result in others],
@@ -40,7 +40,7 @@ def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
 
 def _loads_differ(results: Mapping[str, RunResult]) -> bool:
     """Whether the loads' expected latencies are worth a picture: two equal bars tell nothing."""
-    first, *others = (comparison.array_latencies(result) for result in results.values())
+    first, *others = (comparison_figures.array_latencies(result) for result in results.values())
     return any(
         first.keys() != other.keys() or any(abs(other[name] / x - 1) > _ALIKE for name, x in first.items())
         for other in others

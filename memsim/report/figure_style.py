@@ -13,7 +13,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memsim.report.sheet import Sheet, Size
+from memsim.report.figure_options import Sheet, Size
 from memsim.support.files import check_replaceable, replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"

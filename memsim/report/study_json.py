@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memsim.report.document import without_nan
+from memsim.report.result_json import without_nan
 from memsim.studies import StudyTrials
 from memsim.studies.outputs import OUTPUTS
 

@@ -16,9 +16,9 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
 from memsim.analysis.utilization import utilization
+from memsim.report.figure_options import Sheet
+from memsim.report.figure_style import GREY, INK, SERIES, legend_beside, panels, write_figures
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
-from memsim.report.sheet import Sheet
-from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, write_figures
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 

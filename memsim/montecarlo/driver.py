@@ -1,0 +1,143 @@
+"""The run engine: gives the trials of points to workers, takes in what they answer, and keeps it at once.
+
+A run is one point; a study is many. What a trial draws depends on its seed and number alone, so neither the workers nor
+what finishes first changes a result.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.keep import KeptTrials
+from memsim.montecarlo.point_trials import PointTrials
+from memsim.montecarlo.teams import Workers, is_lost_worker
+from memsim.montecarlo.worker import Answer, forget
+from memsim.support.errors import InputError
+from memsim.support.interrupts import deferred, raise_heard
+
+log = logging.getLogger(__name__)
+ATTEMPTS = 3  # at a trial whose worker is killed: a fourth time would be no accident
+
+
+@dataclass(frozen=True)
+class TrialEvent:
+    """What became of a trial.
+
+    Attributes:
+        point: its point.
+        number: its number.
+        trial: None: its worker was lost, and it is begun again.
+        seconds: by phase, of the worker; None: the trial was there before.
+        ended: whether the point has enough trials with it.
+    """
+
+    point: PointTrials
+    number: int
+    trial: Trial | None
+    seconds: Mapping[str, float] | None = None
+    ended: bool = False
+
+
+class TrialDriver:
+    """Gives trials to workers, point after point.
+
+    Args:
+        points: whose trials are wanted.
+        kept: where finished trials are kept.
+        tell: called with whatever happens to a trial.
+    """
+
+    def __init__(self, points: Sequence[PointTrials], kept: KeptTrials, tell: Callable[[TrialEvent], None]) -> None:
+        self._points, self._kept, self._tell = points, kept, tell
+        self._lost: Counter[tuple[int, int]] = Counter()
+
+    def take_up(self) -> bool:
+        """Take in the trials that are there: kept for this work, or left by another run of the same point.
+
+        Returns:
+            Whether no Ctrl-C came.
+        """
+        return _whole(self._take_up)
+
+    def run(self, workers: Workers) -> bool:
+        """Have the others replayed.
+
+        Returns:
+            Whether all are finished; not, after Ctrl-C.
+        """
+        try:
+            return _whole(lambda: self._run(workers))
+        finally:
+            forget()
+
+    def _take_up(self) -> None:
+        for point in self._points:
+            for number, trial in sorted(self._kept.trials(point).items()):
+                self._add(point, number, trial, None)
+            for number, trial in sorted(point.cached.found.items()):
+                if not point.used and number < point.rule.most and number not in point.finished:
+                    self._add(point, number, trial, None)
+            raise_heard()
+
+    def _run(self, workers: Workers) -> None:
+        wanted = {number: point for number, point in enumerate(self._points) if not point.used}
+        while wanted:
+            raise_heard()
+            for key in self._next(wanted, workers.room()):
+                point, trial = self._points[key[0]], key[1]
+                point.under_way.add(trial)
+                workers.begin(key, point.job, trial, point.trace)
+            for key, answer, error in workers.answers():
+                self._take(key, answer, error)
+                if self._points[key[0]].used:
+                    wanted.pop(key[0], None)
+
+    def _next(self, wanted: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
+        """Trials to begin: those that are needed, point after point; then, should room be left, those that may be."""
+        for ahead in (1, room + sum(len(point.under_way) for point in wanted.values())):
+            for number, point in wanted.items():
+                while room > 0 and (trial := point.next_trial(ahead)) is not None:
+                    room -= 1
+                    yield number, trial
+
+    def _take(self, key: tuple[int, int], answer: Answer | None, error: Exception | None) -> None:
+        point, number = self._points[key[0]], key[1]
+        point.under_way.discard(number)
+        if error is not None:
+            self._failed(key, error)
+        elif answer is not None and not point.used:  # it may have ended meanwhile
+            with deferred():  # Ctrl-C
+                self._kept.add(point, number, answer.trial)
+                point.cached.add(number, answer.trial)
+                self._add(point, number, answer.trial, answer.seconds)
+
+    def _add(self, point: PointTrials, number: int, trial: Trial, seconds: Mapping[str, float] | None) -> None:
+        before = point.used
+        point.add(number, trial)
+        self._tell(TrialEvent(point, number, trial, seconds, not before and point.used > 0))
+
+    def _failed(self, key: tuple[int, int], error: Exception) -> None:
+        """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
+        if not is_lost_worker(error):
+            raise error
+        point, trial = self._points[key[0]], f"trial {key[1]}{self._points[key[0]].place}"
+        self._lost[key] += 1
+        log.warning("the worker of %s was lost: %r", trial, error)
+        if self._lost[key] >= ATTEMPTS:
+            problem = f"lost the worker of {trial} {ATTEMPTS} times (out of memory?); give fewer jobs"
+            raise InputError("run", "executor", problem) from None
+        self._tell(TrialEvent(point, key[1], None))
+
+
+def _whole(work: Callable[[], None]) -> bool:
+    """Do it; returns whether no Ctrl-C ended it."""
+    try:
+        work()
+    except KeyboardInterrupt:
+        log.warning("interrupted")
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""The trials of one point, a trace on a GPU: which are finished, which to begin, and when there are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.trial_cache import CachedTrials
+from memsim.montecarlo.trials import Trials
+from memsim.montecarlo.worker import TrialJob
+
+Enough = Callable[[Trials], bool]
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """How many trials a point gets.
+
+    Attributes:
+        least, most: trials.
+        new: makes a callback that receives each next trial in order (Trials of one) and returns True when they are
+            enough; None: `most` trials, whatever they are.
+    """
+
+    least: int
+    most: int
+    new: Callable[[], Enough] | None = None
+
+    @classmethod
+    def exactly(cls, trials: int) -> StoppingRule:
+        """So many trials."""
+        return cls(trials, trials)
+
+
+@dataclass(eq=False)
+class PointTrials:
+    """The trials of one point.
+
+    Attributes:
+        job: what workers are given.
+        texts: about, ops, arrays and sources of montecarlo.trials.Trials.
+        rule: how many there are to be.
+        cached: what any run has left of its trials, and what these leave.
+        trace: what workers are given in its place, see teams.Team.share.
+        place: of the point in a study, for messages: "of point 3".
+        finished: trials by number.
+        under_way: numbers of trials that workers have.
+        used: how many trials, from the first on, are its answer; 0 while it is open.
+        reached: whether the rule found them enough.
+    """
+
+    job: TrialJob
+    texts: dict[str, Any]
+    rule: StoppingRule
+    cached: CachedTrials
+    trace: Any = None
+    place: str = ""
+    finished: dict[int, Trial] = field(default_factory=dict)
+    under_way: set[int] = field(default_factory=set)
+    used: int = 0
+    reached: bool = False
+    _asked: int = 0
+
+    def __post_init__(self) -> None:
+        self._enough = self.rule.new() if self.rule.new is not None else None
+
+    @property
+    def answer(self) -> Trials | None:
+        """Its trials, or as many as there are."""
+        chosen = {k: self.finished[k] for k in sorted(self.finished) if k < (self.used or self.rule.most)}
+        return Trials.of(chosen, **self.texts) if chosen else None
+
+    def next_trial(self, ahead: int) -> int | None:
+        """A trial to begin: at most `ahead` beyond those known to be needed; None: none for now."""
+        if self.used:
+            return None
+        known = self.rule.most if self._enough is None else max(self.rule.least, self._asked + ahead)
+        for number in range(self._asked, min(known, self.rule.most)):
+            if number not in self.finished and number not in self.under_way:
+                return number
+        return None
+
+    def add(self, number: int, trial: Trial) -> None:
+        """Take in a trial, and ask the rule about the first ones in order: when they come does not matter."""
+        self.finished[number] = trial
+        while not self.used and self._asked in self.finished:
+            enough = self._enough is not None and self._enough(self._one(self._asked))
+            self._asked += 1
+            self.reached = enough and self._asked >= self.rule.least
+            if self.reached or self._asked >= self.rule.most:
+                self.used = self._asked
+
+    def _one(self, number: int) -> Trials:
+        return Trials.of({number: self.finished[number]}, **self.texts)
