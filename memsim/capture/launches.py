@@ -504,11 +504,10 @@ class Launches:
 
     def _with_machine_code(self, module: LoadedModule, launch: PtxLaunch) -> PtxLaunch:
         """The launch with what the assembler makes of its kernel."""
-        code = self.modules.machine_code(module, launch.kernel)
         sass = self.modules.sass_kernel(module, launch.kernel)
         if not launch.workspace and not isinstance(sass, str) and reads_workspace(sass):
             sass = "it has a barrier of the whole grid, and was not launched for that"
-        return with_code(replace(launch, registers=self._registers(module, launch), machine_code=code), sass)
+        return with_code(replace(launch, registers=self._registers(module, launch)), sass)
 
     def _registers(self, module: LoadedModule, launch: PtxLaunch) -> int:
         """Registers of a thread: as given, else as the assembler says."""

@@ -25,9 +25,8 @@ from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, PtxVariable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
-from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
-from memsim.sources.sass.disassembly import SassInstruction
 from memsim.sources.sass.kernel import SassKernel
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
@@ -162,11 +161,6 @@ class Modules:
         self._wait(module, kernel)
         return needs_of(module.text_of(kernel), kernel, self.gpu)
 
-    def machine_code(self, module: LoadedModule, kernel: str) -> tuple[SassInstruction, ...]:
-        """A kernel's machine code; empty where it cannot be made or read."""
-        self._wait(module, kernel)
-        return machine_code(module.text_of(kernel), kernel, self.gpu)
-
     def sass_kernel(self, module: LoadedModule, kernel: str) -> SassKernel | str:
         """A kernel as machine code that memsim can run, or why there is none."""
         self._wait(module, kernel)
@@ -179,7 +173,7 @@ class Modules:
         """Begin to assemble a kernel in the background."""
         key = module.text_of(kernel), kernel
         if key not in self._assembling:
-            self._assembling[key] = self._thread.submit(machine_code, *key, self.gpu)
+            self._assembling[key] = self._thread.submit(kernel_for, *key, self.gpu)
 
     def _wait(self, module: LoadedModule, kernel: str) -> None:
         future = self._assembling.get((module.text_of(kernel), kernel))

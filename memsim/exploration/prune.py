@@ -21,7 +21,7 @@ from memsim.sources.ptx.launch import PtxLaunch, with_code
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import KernelRun
-from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
 from memsim.support.errors import InputError
 
@@ -101,10 +101,7 @@ def _launch(
     if not 0 <= scratch <= _SCRATCH:
         problem = f"are {len(launch.function.parameters)} in PTX and {len(values)} in Python; this Triton is not known"
         raise InputError("prune", "parameters", problem)
-    launch = replace(
-        launch, arguments=[*values.values(), *[0] * scratch], registers=registers,
-        machine_code=machine_code(text, entry, gpu),
-    )  # fmt: skip
+    launch = replace(launch, arguments=[*values.values(), *[0] * scratch], registers=registers)
     return with_code(launch, kernel_for(text, entry, gpu))
 
 

@@ -26,7 +26,7 @@ from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, DeviceMemory
 from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import trace_launch
-from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -138,10 +138,9 @@ class Judge:
             at += -(-arrays[name].nbytes // ALIGNMENT) * ALIGNMENT + _GUARD
         registers, _ = registers_of(needs_of(text, entry, self.gpu), entry)
         sass = kernel_for(text, entry, self.gpu)
-        counts = machine_code(text, entry, self.gpu) if isinstance(sass, str) else ()
         launch = PtxLaunch(
             ptx=text, kernel=entry, grid=task.grid, block=task.block, arguments=values, shared_bytes=task.shared_bytes,
-            source=candidate.name, registers=registers, machine_code=counts,
+            source=candidate.name, registers=registers,
             parameters={"launch": 0, "order": 0, "compiled_for": target(text)}, name=kernel_name(entry),
             origin=origin_of(candidate),
         )  # fmt: skip

@@ -265,7 +265,7 @@ def _instructions(result: RunResult) -> str:
     """Where the instructions between accesses come from, which decide on the time where memory does not."""
     known = {
         "none": "the trace has no instructions between accesses: memory alone takes so long",
-        "estimated": "instructions between accesses are estimated, not counted in machine code",
+        "estimated": "instructions between accesses are estimated, not of machine code: the time is a rough estimate",
         "compiled": "instructions between accesses are those of compiled code",
         "machine_code": "instructions, their waits and stall counts are those of the machine code that was executed",
     }

@@ -173,6 +173,9 @@ def test_atomics_on_one_address_are_serialized():
         ("7.0", [16 * (lane & 3) for lane in range(32)], 16, 4),
         ("7.0", [8 * (lane // 2) for lane in range(32)], 8, 1),
         ("6.1", [48] * 32, 16, 4),
+        # The same, topic 373160: wavefronts that the profiler counted on an A10 and an H100.
+        ("8.6", [32 * (lane & 15) for lane in range(32)], 16, 8),
+        ("9.0", [32 * (lane >> 4) for lane in range(32)], 16, 2),
     ],
 )
 def test_shared_memory_passes(capability, addresses, width, passes):

@@ -10,7 +10,7 @@ IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++ Progr
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,11 +104,9 @@ class Counter:
 
     Args:
         instructions: all of the kernel.
-        charged: what each becomes, by its identity, where machine code tells; None: as the rules above say.
     """
 
-    def __init__(self, instructions: Sequence[Instruction], charged: Mapping[int, Becomes] | None = None) -> None:
-        self._charged = charged
+    def __init__(self, instructions: Sequence[Instruction]) -> None:
         self.segments: list[Segment] = []
         self._numbers: dict[Segment, int] = {}
         self._now: list[Instruction] = []
@@ -143,7 +141,7 @@ class Counter:
         for one in instructions:
             tensor = tensor_work(one)
             chain = longest_to(one, chains).then(self._links(one), int(tensor is not None))
-            for k, count in self.becomes(one).items():
+            for k, count in self._becomes(one).items():
                 counts[k] += count
             if tensor is not None:
                 tensors += 1
@@ -154,19 +152,15 @@ class Counter:
             longest = max(longest, longest_to(before, chains))
         return Segment(tuple(counts), longest.links, tensors, tuple(macs))
 
-    def becomes(self, one: Instruction) -> Becomes:
-        """Instructions of the machine that one of PTX becomes, by class."""
-        return self._estimated(one) if self._charged is None else self._charged[id(one)]
-
     def _links(self, one: Instruction) -> Becomes:
         """Those of them that wait for each other: of what surrounds a branch (BSSY, BSYNC), the branch alone."""
-        becomes = self.becomes(one)
-        control = min(becomes.get(CONTROL, 0), self._estimated(one).get(CONTROL, 0), 1)
+        becomes = self._becomes(one)
+        control = min(becomes.get(CONTROL, 0), 1)
         links = {k: count for k, count in becomes.items() if k != CONTROL}
         return links | ({BRANCH if one.name in ("bra", "brx") else CONTROL: control} if control else {})
 
-    def _estimated(self, one: Instruction) -> Becomes:
-        """What one becomes by the rules of this file."""
+    def _becomes(self, one: Instruction) -> Becomes:
+        """Instructions of the machine that one of PTX becomes, by class."""
         name, kind = one.name, one.type
         if name in _FREE or tensor_work(one) is not None or one.has("uni") and name == "bra":
             return {}

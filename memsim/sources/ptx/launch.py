@@ -17,7 +17,6 @@ import numpy as np
 from memsim.sources.ptx.module import Function, Module, PtxVariable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
-from memsim.sources.sass.disassembly import SassInstruction
 from memsim.sources.sass.kernel import SassKernel
 from memsim.support.errors import InputError
 
@@ -39,7 +38,6 @@ class PtxLaunch:
         cluster: blocks of a cluster (x, y, z).
         source: what errors call the PTX.
         registers: of a thread, where a compiler reported them.
-        machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
         sass: the kernel as machine code, which runs in the place of its PTX; None: PTX runs.
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
@@ -57,7 +55,6 @@ class PtxLaunch:
     cluster: tuple[int, int, int] = (1, 1, 1)
     source: str = "ptx"
     registers: int | None = None
-    machine_code: Sequence[SassInstruction] = ()
     sass: SassKernel | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""

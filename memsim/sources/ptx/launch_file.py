@@ -16,7 +16,7 @@ from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
-from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -68,7 +68,6 @@ def trace_ptx(
         cluster=extents(description, {"cluster": 1} | given, "cluster"),
         source=str(ptx),
         registers=registers,
-        machine_code=machine_code(text, entry, gpu),
         parameters={"launch": 0, "order": 0, "compiled_for": target(text)},
         origin=origin_of(ptx, description, compiled=ptx.stat().st_mtime),
     )

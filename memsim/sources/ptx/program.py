@@ -7,15 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.ptx.alias import Places
-from memsim.sources.ptx.alignment import multiples
 from memsim.sources.ptx.classes import Counter, Segment
-from memsim.sources.ptx.compiled.counts import charges
-from memsim.sources.ptx.compiled.predicated import predicated_branches
-from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
-from memsim.sources.ptx.join import joined
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import RESERVED_REGISTER, KernelLayout
 from memsim.sources.ptx.lowering.builder import Builder
@@ -23,14 +17,11 @@ from memsim.sources.ptx.lowering.dispatch import lower
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function, Instruction, SourcePosition
-from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.slice import NeededValues, everything, needed, read_space
-from memsim.sources.ptx.unroll import unrolled
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
 END = Instruction(("ret",), (), None, 0, SourcePosition())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
-UNKNOWN = "no machine code is at hand"
 ENDING = ("bra", "brx", "ret", "exit", "trap")
 
 
@@ -43,7 +34,6 @@ class LoweredKernel:
         origin: the instruction of each micro-op.
         segments: what is charged, by number.
         builder: rows of registers, constants and predicates; lists.
-        counted: why instructions are counted by estimates; empty: they were counted in machine code.
         facts: what the trace says of accesses of machine code; None: of PTX.
         by_data: whether addresses or branches depend on values in global memory; true where all values are computed.
     """
@@ -52,7 +42,6 @@ class LoweredKernel:
     origin: list[Instruction]
     segments: list[Segment]
     builder: Builder
-    counted: str
     by_data: bool = True
     facts: Any = None
 
@@ -65,39 +54,21 @@ def build(
     Args:
         function: the kernel, without calls.
         check: compute all values, not only what feeds addresses and branches.
-        tracing: reorder as the assembler would, charge instructions and wait for loads.
+        tracing: charge instructions, and wait for loads where registers depend on them.
 
     Raises:
         InputError: an instruction that memsim does not know, by its line.
     """
     fixed = fixed_registers(launch, layout)
-    body, registers = function.body, function.registers
-    if tracing and not function.tables:  # which may name any label
-        body, registers = unrolled(body, registers)
-    builder = Builder(launch.source, registers, fixed, layout.symbols)
-    blocks = basic_blocks(body)
-    if tracing and launch.machine_code:
-        short = predicated_branches(launch.machine_code, _ordered(blocks, layout))
-        blocks = basic_blocks(converted(body, short))
+    builder = Builder(launch.source, function.registers, fixed, layout.symbols)
+    blocks = basic_blocks(function.body)
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
-    if tracing:
-        blocks = _ordered(blocks, layout)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
-    charged = charges(launch.machine_code, blocks) if launch.machine_code and tracing else UNKNOWN
-    counter = Counter(every, None if isinstance(charged, str) else charged)
-    lowering = _Lowering(builder, function.tables, kept, tracing, counter)
+    lowering = _Lowering(builder, function.tables, kept, tracing, Counter(every))
     lowering.run(blocks)
-    counted = charged if isinstance(charged, str) else ""
     by_data = check or any(kept.values(one) and read_space(one, effects(one)) == "global" for one in every)
-    return LoweredKernel(builder.finish(), builder.origin, lowering.segments, builder, counted, by_data)
-
-
-def _ordered(blocks: list[BasicBlock], layout: KernelLayout) -> list[BasicBlock]:
-    """Blocks whose instructions are reordered, and whose loads are joined, as the assembler would."""
-    every = [one for block in blocks for one in block.instructions]
-    places, aligned = Places(every), multiples(every, layout.symbols)
-    return [BasicBlock(block.labels, joined(scheduled(block.instructions, places), aligned)) for block in blocks]
+    return LoweredKernel(builder.finish(), builder.origin, lowering.segments, builder, by_data)
 
 
 def fixed_registers(launch: PtxLaunch, layout: KernelLayout) -> dict[str, int]:

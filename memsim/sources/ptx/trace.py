@@ -253,15 +253,14 @@ def begin_trace(ready: KernelRun, out: str | Path, gpu: GPU) -> TraceWriter:
     """The writer of a launch's trace."""
     launch = ready.launch
     return TraceWriter(
-        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready),
+        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters,
         gpu=made_for.stated(gpu),
     )  # fmt: skip
 
 
 def finish_trace(ready: KernelRun, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
-    counted = Instructions.estimated if ready.program.counted else Instructions.compiled
-    issue = Issue(KnownWaits.scoreboard, counted, ready.mixes.table())
+    issue = Issue(KnownWaits.scoreboard, Instructions.estimated, ready.mixes.table())
     if ready.program.facts is not None:
         issue = replace(issue, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
     ops = static_ops(ready.launch, ready.device, ready.program)
@@ -287,13 +286,6 @@ def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayI
         if size:
             least[array] = min(size, least.get(array, size))
     return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
-
-
-def _refused(ready: KernelRun) -> dict[str, str]:
-    """What a trace tells of machine code that was at hand, and whose counts it does not have."""
-    if not ready.launch.machine_code or not ready.program.counted:
-        return {}
-    return {"instructions": f"estimated, as {ready.program.counted}"}
 
 
 def chunks(

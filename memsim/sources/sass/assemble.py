@@ -9,7 +9,6 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
-from memsim.sources.sass.disassembly import SassInstruction, disassemble
 from memsim.sources.sass.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
@@ -60,22 +59,6 @@ def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
     """What a kernel needs on a GPU, or why nobody knows."""
     wanted = assembled_for(ptx, gpu)
     return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
-
-
-def machine_code(ptx: str, entry: str, gpu: GPU) -> tuple[SassInstruction, ...]:
-    """A kernel's machine code on a GPU; empty where no tool is installed that can make or read it.
-
-    Where no disassembler knows the GPU any more (CUDA 13's knows no Volta), it is that of the PTX's own architecture.
-    """
-    code = _disassembled(assembled_for(ptx, gpu).cubin).get(entry, ())
-    if not code and (own := _TARGET.search(ptx)):
-        code = _disassembled(assemble(ptx, int(own[2])).cubin).get(entry, ())
-    return code
-
-
-@lru_cache(16)
-def _disassembled(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
-    return {name: tuple(code) for name, code in disassemble(cubin).items()} if cubin else {}
 
 
 def assembled_for(ptx: str, gpu: GPU) -> Assembled:

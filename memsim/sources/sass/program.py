@@ -46,7 +46,7 @@ def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, t
     builder.emit(Micro.exit, guard=-1)
     code = builder.finish()
     facts = SassFacts(code, builder.lists) if tracing else None
-    return LoweredKernel(code, builder.origin, codes.segments, builder, "", True, facts)
+    return LoweredKernel(code, builder.origin, codes.segments, builder, True, facts)
 
 
 def unknown_instructions(kernel: SassKernel) -> list[str]:

@@ -44,6 +44,7 @@ def test_instructions_of_all_types_give_ptx_bits(seed):
         pytest.param(138, id="both words of a constant of 64 bits"),
         pytest.param(149, id="IMNMX.S64"),
         pytest.param(905, id="halves that must not be fused"),
+        pytest.param(1193, id="a negative zero is saturated"),
     ],
 )
 def test_what_random_programs_once_found_on_sm_120(seed):

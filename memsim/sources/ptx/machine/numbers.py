@@ -69,7 +69,7 @@ def small_number(bits, exponent_bits, fraction_bits):
 def to_bits(cell, single, double, number, kind, rounding, flags):
     """The bits of a number in a type, rounded as asked."""
     if flags & SATURATE:
-        number = min(max(number, 0.0), 1.0) if number == number else 0.0
+        number = min(number, 1.0) if number > 0.0 else 0.0  # of -0, too: ptxas leaves out the abs of what is saturated
     if flags & RELU and not number > 0:
         number = 0.0 if number == number else number
     if kind == F64:

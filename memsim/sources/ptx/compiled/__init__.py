@@ -1,1 +1,0 @@
-"""What machine code tells of a kernel that runs as PTX: counts of instructions, branches that became predicates."""
