@@ -148,7 +148,7 @@ def phase(name: str, unit: str = "", total: int = 0) -> Iterator[Advance]:
     ...     advance(500, 1000)
     """
     outer = _innermost.get()
-    if outer is None or type(outer) is _Shown:
+    if outer is None or type(outer) is _Shown or parent_process() is not None:
         yield _Shown()
         return
     outer.pause()

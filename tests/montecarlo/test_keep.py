@@ -159,7 +159,7 @@ def test_numbers_of_trials_that_are_typing_mistakes(trace, tmp_path):
     assert kept.interrupted and most < 30e6
 
 
-def test_journal_of_an_older_version_is_refused(trace, tmp_path):
+def test_older_journal_is_refused(trace, tmp_path):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1])
     with sqlite3.connect(journal_path(out)) as base:

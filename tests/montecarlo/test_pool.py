@@ -130,7 +130,7 @@ def test_item_for_a_dead_worker_fails():
         assert answered(team, {2}) == {2: 4}
 
 
-def test_an_item_that_cannot_be_sent_is_an_error():
+def test_unsendable_item_is_an_error():
     with closing(Processes(square, 1)) as team, pytest.raises(TypeError, match="pickle"):
         team.begin(0, threading.Lock())
 

@@ -28,7 +28,7 @@ OF_TEXTURE = "kmeans", dict(points=512, features=2)
 @pytest.mark.parametrize(
     ("name", "parameters"), [("spmv", dict(rows=256, nnz_per_row=4, variant="scalar")), OF_TEXTURE]
 )
-def test_other_values_of_fields_that_were_not_read_change_nothing(name, parameters, gpu):
+def test_fields_that_were_not_read_change_nothing(name, parameters, gpu):
     """Every field of a GPU, one at a time: what its stage makes is the same, or the field was read."""
     trace, machine = memsim.trace(name, **parameters), load_gpu(gpu)
     read = {}

@@ -74,3 +74,15 @@ def test_bar_shows_phase_and_counts_while_nothing_finishes(monkeypatch):
         assert len(stream.getvalue()) > before
     shown = stream.getvalue()
     assert "coalescing:  25%" in shown and "250/1000" in shown and "replaying:   0%" in shown and "0/8" in shown
+
+
+def test_worker_shows_no_phase_of_its_own(monkeypatch):
+    """A forked worker has its parent's bar."""
+    stream = _stream(monkeypatch, True)
+    with bar("trials", name="replaying") as advance:
+        advance(0, 8)
+        monkeypatch.setattr(progress, "parent_process", lambda: "a parent")
+        with phase("coalescing", "rows", 1000) as coalesced:
+            coalesced(250, 1000)
+            time.sleep(0.1)
+    assert "coalescing" not in stream.getvalue()
