@@ -168,7 +168,7 @@ def test_results_agree_with_numpy(name, parameters):
 
 
 @pytest.mark.parametrize(("name", "parameters"), WORKLOADS, ids=IDS)
-def test_traces_and_results_agree_with_scalar_threads_and_numpy(name, parameters):
+def test_traces_agree_with_scalar_threads_and_numpy(name, parameters):
     workload = load_workload(name)
     launch = workload.build(workload.parameters(parameters))
     again = copy.deepcopy(launch)
