@@ -128,4 +128,4 @@ def test_instructions_keep_the_order_of_the_text(tmp_path):
     """A load behind the use of the one before is not under way with it, though nothing would keep it back."""
     body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; ld.global.f32 %f2, [%rd3+4];"
     _trace, chunk = rows_of(f"{body} st.global.f32 [%rd3], %f3;", tmp_path)
-    assert chunk.op.tolist() == [0, NO_OP, 1, 2] and chunk.wait_long.tolist() == [NO_WAIT, 0, NO_WAIT, NO_WAIT]
+    assert chunk.op.tolist() == [0, 1, 2] and chunk.wait_long.tolist() == [NO_WAIT, 0, NO_WAIT]
