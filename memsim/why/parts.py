@@ -20,7 +20,7 @@ _FEWER = {  # by the pipes that are busiest: what takes less of them
     "fp64": "compute in single precision where that is enough; a GPU of this kind has few units for double",
     "special": "call fewer roots, exponentials and sines: tables, polynomials, or values kept from before",
     "conversion": "convert once, when data come in or go out, not in loops",
-    "control": "branch less: unroll, and choose between values in the place of ways",
+    "control": "reduce branches: unroll, or select values instead of branching",
     "shuffle": "shuffle less: let each lane add up more by itself first",
 }
 
