@@ -11,7 +11,7 @@ import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
 from memsim.report.page.command import command
@@ -175,11 +175,12 @@ def reread(kilobytes: int = 0, order: int = 0) -> Launch:
 @pytest.mark.parametrize("placed", [False, True])
 def test_each_launch_has_its_own_l1_sets(placed, tmp_path):
     """The sets of lines in a launch's L1 are its own, not those of the launch before it."""
-    settings = {"stochastic.page_placement": placed}
+    settings = {"l1.reserved_from": "sets", "stochastic.page_placement": placed}
+    gpu = override(load_gpu("a100"), settings)
     traces = [
         memsim.trace(reread, gpu="a100", blocks="all", out=tmp_path / f"{k}.h5", kilobytes=k, order=k) for k in (0, 160)
     ]
-    sets = [Execution.of(trace, load_gpu("a100"), tmp_path).gpu.l1.sets for trace in traces]
+    sets = [Execution.of(trace, gpu, tmp_path).gpu.l1.sets for trace in traces]
     assert sets[1] < sets[0]
     chained = memsim.simulate_program(traces, "a100", trials=1, settings=settings)
     for trace, result in zip(traces, chained, strict=True):
