@@ -167,6 +167,7 @@ def test_the_authors_path_is_shortened(result):
     assert "/home/someone" not in text and text.count("kernels/spmv.cu") == 1
 
 
+@pytest.mark.slow
 def test_a_comparison_says_what_changed(transposes):
     found = changes(*transposes.values())
     shown = {one.name: one for one in found.shown}
