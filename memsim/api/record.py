@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from memsim.trace.reader import Trace
 
 
-TUNING_TRIALS = 4  # of each configuration that a program's own tuner times
-
-
 def trace(
     workload: Workload | str | Path,
     *,

@@ -10,7 +10,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.section import Section
 
 
-def noting(gpu: GPU, read: dict[str, str]) -> GPU:
+def recording_reads(gpu: GPU, read: dict[str, str]) -> GPU:
     """The GPU, for a computation whose reads are to be known.
 
     Args:
@@ -18,10 +18,10 @@ def noting(gpu: GPU, read: dict[str, str]) -> GPU:
 
     >>> from memsim.gpu.presets import load_gpu
     >>> read = {}
-    >>> noting(load_gpu("tesla-c2050"), read).l1.ways, read
+    >>> recording_reads(load_gpu("tesla-c2050"), read).l1.ways, read
     (64, {'l1.ways': '64'})
     """
-    return cast(GPU, _Noting(gpu, read, ""))
+    return cast(GPU, _ReadRecorder(gpu, read, ""))
 
 
 def agrees(gpu: GPU, read: Mapping[str, str]) -> bool:
@@ -34,7 +34,7 @@ def values(gpu: GPU, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(repr(reduce(getattr, name.split("."), gpu)) for name in names)
 
 
-class _Noting:
+class _ReadRecorder:
     """A part of a GPU that notes what is asked of it."""
 
     def __init__(self, of: Section, read: dict[str, str], prefix: str) -> None:
@@ -43,7 +43,7 @@ class _Noting:
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._of, name)
         if isinstance(found, Section):
-            return _Noting(found, self._read, f"{self._prefix}{name}.")
+            return _ReadRecorder(found, self._read, f"{self._prefix}{name}.")
         if callable(found):  # a method; what it reads is noted in turn
             return partial(getattr(type(self._of), name), self)
         self._read[self._prefix + name] = repr(found)

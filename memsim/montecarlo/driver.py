@@ -48,11 +48,11 @@ class TrialDriver:
     Args:
         points: whose trials are wanted.
         kept: where finished trials are kept.
-        tell: called with whatever happens to a trial.
+        report: called with whatever happens to a trial.
     """
 
-    def __init__(self, points: Sequence[PointTrials], kept: KeptTrials, tell: Callable[[TrialEvent], None]) -> None:
-        self._points, self._kept, self._tell = points, kept, tell
+    def __init__(self, points: Sequence[PointTrials], kept: KeptTrials, report: Callable[[TrialEvent], None]) -> None:
+        self._points, self._kept, self._report = points, kept, report
         self._lost: Counter[tuple[int, int]] = Counter()
 
     def take_up(self) -> bool:
@@ -61,7 +61,7 @@ class TrialDriver:
         Returns:
             Whether no Ctrl-C came.
         """
-        return _whole(self._take_up)
+        return _uninterrupted(self._take_up)
 
     def run(self, workers: Workers) -> bool:
         """Have the others replayed.
@@ -70,7 +70,7 @@ class TrialDriver:
             Whether all are finished; not, after Ctrl-C.
         """
         try:
-            return _whole(lambda: self._run(workers))
+            return _uninterrupted(lambda: self._run(workers))
         finally:
             forget()
 
@@ -118,7 +118,7 @@ class TrialDriver:
     def _add(self, point: PointTrials, number: int, trial: Trial, seconds: Mapping[str, float] | None) -> None:
         before = point.used
         point.add(number, trial)
-        self._tell(TrialEvent(point, number, trial, seconds, not before and point.used > 0))
+        self._report(TrialEvent(point, number, trial, seconds, not before and point.used > 0))
 
     def _failed(self, key: tuple[int, int], error: Exception) -> None:
         """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
@@ -130,10 +130,10 @@ class TrialDriver:
         if self._lost[key] >= ATTEMPTS:
             problem = f"lost the worker of {trial} {ATTEMPTS} times (out of memory?); give fewer jobs"
             raise InputError("run", "executor", problem) from None
-        self._tell(TrialEvent(point, key[1], None))
+        self._report(TrialEvent(point, key[1], None))
 
 
-def _whole(work: Callable[[], None]) -> bool:
+def _uninterrupted(work: Callable[[], None]) -> bool:
     """Do it; returns whether no Ctrl-C ended it."""
     try:
         work()

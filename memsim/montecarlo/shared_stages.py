@@ -19,7 +19,7 @@ from pathlib import Path
 from time import perf_counter
 
 from memsim.gpu.config import GPU
-from memsim.gpu.fields_read import agrees, noting
+from memsim.gpu.fields_read import agrees, recording_reads
 from memsim.hierarchy.execution import Execution, load_layout, save_layout
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.support.files import writing
@@ -109,7 +109,7 @@ def made_once(folder: Path, stage: str, gpu: GPU, make: Callable[[Path, GPU], No
         path, temporary = folder / f"{stage}-{uuid.uuid4().hex[:12]}", folder / f".{stage}.{os.getpid()}.part"
         read: dict[str, str] = {}
         try:
-            make(temporary, noting(gpu, read))
+            make(temporary, recording_reads(gpu, read))
             with writing(folder):
                 temporary.replace(path)
                 temporary.write_text(json.dumps(read))

@@ -36,22 +36,6 @@ def need(state, warp, load_class, number):
 
 
 @loop
-def need_all(state, warp):
-    """Have the warp's next row wait for all its loads."""
-    for load_class in range(CLASSES):
-        state[warp, NEEDED + load_class] = state[warp, LOADS + load_class]
-
-
-@loop
-def needs_more(state, warp):
-    """Whether something since the warp's last row needs a load that no row has waited for."""
-    more = False
-    for load_class in range(CLASSES):
-        more |= state[warp, NEEDED + load_class] > state[warp, ANSWERED + load_class]
-    return more
-
-
-@loop
 def take_waits(row, state, warp):
     """Have a row wait for what was needed since the warp's last row; by class, so not by control code."""
     without_control_code(row)

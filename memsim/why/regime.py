@@ -37,17 +37,6 @@ class Regime:
     limiters: tuple[str, ...]
     max_warps: int
 
-    @property
-    def mwp_limit(self) -> str:
-        """Which of equation (5)'s three is the least."""
-        said = self.prediction
-        limits = {
-            "warps": float(said.n),
-            "traffic": said.mwp_peak_bw,
-            "transactions of a warp": said.mwp_without_bw_full,
-        }
-        return min(limits, key=lambda name: limits[name])
-
 
 def regime(result: RunResult, gpu: GPU) -> Regime | None:
     """The regime of a result's kernel; None if its warps execute nothing."""

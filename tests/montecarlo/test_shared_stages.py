@@ -11,7 +11,7 @@ import pytest
 from parted_lanes import LONG, traced
 
 import memsim
-from memsim.gpu.fields_read import agrees, noting
+from memsim.gpu.fields_read import agrees, recording_reads
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import layout
@@ -32,9 +32,9 @@ def test_fields_that_were_not_read_change_nothing(name, parameters, gpu):
     """Every field of a GPU, one at a time: what its stage makes is the same, or the field was read."""
     trace, machine = memsim.trace(name, **parameters), load_gpu(gpu)
     read = {}
-    transactions = coalesce(trace, noting(machine, read))
+    transactions = coalesce(trace, recording_reads(machine, read))
     placed = {}
-    layout(transactions, noting(machine, placed))
+    layout(transactions, recording_reads(machine, placed))
     for field, other in neighbours(machine):
         if agrees(other, read):
             again = coalesce(trace, other)

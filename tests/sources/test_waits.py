@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 
 from memsim.sources.mixes import MIX_FIELDS, mix_number, new_mixes
 from memsim.sources.rows import ROW, STATE
-from memsim.sources.waits import LOADS, issue_load, need, need_all, needs_more, take_waits
+from memsim.sources.waits import LOADS, issue_load, need, take_waits
 from memsim.trace.schema import MIX, MOST_MIXES, NO_WAIT, WAIT_COLUMNS, LoadClass
 
 STEPS = st.lists(
-    st.tuples(st.sampled_from(["load", "use", "row", "all"]), st.sampled_from(list(LoadClass)), st.integers(0, 300)),
+    st.tuples(st.sampled_from(["load", "use", "row"]), st.sampled_from(list(LoadClass)), st.integers(0, 300)),
     max_size=60,
 ) | st.lists(st.just(("load", LoadClass.long, 0)), min_size=300, max_size=300).flatmap(
     lambda loads: st.integers(0, 299).map(lambda back: [*loads, ("use", LoadClass.long, back), ("row", 0, 0)])
@@ -35,12 +35,7 @@ def test_row_waits_for_needed_loads_only(steps):
             number = len(loads[load_class]) - back
             need(state, 1, int(load_class), number)
             needed[load_class] = max(needed[load_class], number)
-        elif what == "all":
-            need_all(state, 1)
-            needed = {each: len(loads[each]) for each in LoadClass}
         elif what == "row":
-            more = any(not all(loads[each][: needed[each]]) for each in LoadClass)
-            assert needs_more(state, 1) == more
             take_waits(row[0], state, 1)
             for each, column in zip(LoadClass, WAIT_COLUMNS, strict=True):
                 wait, known, count = int(row[0][column]), sum(loads[each]), len(loads[each])

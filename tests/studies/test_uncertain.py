@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.cli import app
-from memsim.gpu.fields_read import noting
+from memsim.gpu.fields_read import recording_reads
 from memsim.gpu.presets import load_gpu, names, override, provenance
 from memsim.studies.uncertain import factors, sample, uncertain
 from memsim.support.errors import InputError
@@ -145,7 +145,7 @@ def test_gpus_that_coalesce_alike_share_the_transactions(chase, monkeypatch):
     monkeypatch.setattr(shared_stages, "coalesce", lambda *args: counted.append(args) or original(*args))
     found = memsim.uncertainty(chase, "tesla-v100", points=4, trials=1)
     read = {}
-    original(memsim.open_trace(chase), noting(load_gpu("tesla-v100"), read))
+    original(memsim.open_trace(chase), recording_reads(load_gpu("tesla-v100"), read))
     varied = [one for one in found.factors if set(one.fields) & read.keys()]
     others = {(one.name, end) for one in varied for end in (one.low, one.high) if end not in one.fields.values()}
     assert len(found.effects) > 5 and len(counted) == 1 + len(others)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO, Builder
 from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, PARAMETER_WINDOW, Micro
 from memsim.sources.ptx.module import Not, Register
@@ -273,5 +271,4 @@ def guard_of(one: SassInstruction) -> Register | Not | None:
     return Not(register) if inverted else register
 
 
-SassLower = Callable[[SassBuilder], None]
 BANK_WINDOWS = {0: PARAMETER_WINDOW, constants.VARIABLES_BANK: CONSTANT_WINDOW}

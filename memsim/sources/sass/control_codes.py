@@ -108,8 +108,3 @@ def result_class(one: SassInstruction) -> str:
     if one.kind == "memory":
         return "constant"
     return one.kind if one.kind in RESULT_CLASSES else "control"
-
-
-def ends_block(one: SassInstruction) -> bool:
-    """Whether another instruction than the next one may run behind this one."""
-    return one.name in _TURNS

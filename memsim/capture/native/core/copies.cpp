@@ -17,7 +17,7 @@ uint64_t span(const CopySide& side, const Copy& copy) {
 }
 
 constexpr uint64_t large_fill = 1 << 20;  // bytes; a smaller one costs less than looking for it
-constexpr size_t most_standing = 16;
+constexpr size_t most_known = 16;
 
 bool is_equal(const Fill& a, const Fill& b) {
   return a.address == b.address && a.value == b.value && a.element_bytes == b.element_bytes && a.width == b.width;
@@ -26,16 +26,16 @@ bool is_equal(const Fill& a, const Fill& b) {
 bool is_one_row(const Fill& fill) { return fill.height == 1 && fill.depth == 1; }
 
 // Whether memory holds the fill's value already. Benchmarks flush L2 by the same fill before each of a thousand launches.
-bool stands(const Fill& fill) {
-  const std::vector<Fill>& known = state().standing_fills;
+bool is_redundant(const Fill& fill) {
+  const std::vector<Fill>& known = state().known_fills;
   return is_one_row(fill) && std::any_of(known.begin(), known.end(), [&](const Fill& one) { return is_equal(one, fill); });
 }
 
-// A fill was executed: those whose memory it may have changed stand no longer, and it stands itself if it is large.
-void keep_standing(const Fill& fill) {
-  std::vector<Fill>& known = state().standing_fills;
+// A fill was executed: known fills of the same memory hold no longer, and it is known from now on if it is large.
+void remember_fill(const Fill& fill) {
+  std::vector<Fill>& known = state().known_fills;
   uint64_t bytes = fill.width * fill.element_bytes;
-  if (!is_one_row(fill) || known.size() == most_standing) known.clear();
+  if (!is_one_row(fill) || known.size() == most_known) known.clear();
   known.erase(std::remove_if(known.begin(), known.end(),
                              [&](const Fill& one) {
                                return one.address < fill.address + bytes &&
@@ -126,11 +126,11 @@ Status check_fill(const Fill& fill) {
   return check_memory(fill.address, bytes, false);
 }
 
-void forget_standing_fills() { state().standing_fills.clear(); }
+void forget_fills() { state().known_fills.clear(); }
 
 Status run_fill(const Fill& fill) {
-  if (stands(fill)) return status::success;
-  keep_standing(fill);
+  if (is_redundant(fill)) return status::success;
+  remember_fill(fill);
   for (uint64_t z = 0; z < fill.depth; ++z)
     for (uint64_t y = 0; y < fill.height; ++y) {
       uint8_t* row = writable(fill.address + z * fill.slice_pitch + y * fill.pitch);

@@ -122,7 +122,7 @@ Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
     reply.status = status::success;
     return end_launch(reply, ns);
   }
-  forget_standing_fills();
+  forget_fills();
   if (reply.status == protocol::running) {
     state().is_running = true;
     return status::success;

@@ -86,7 +86,7 @@ Status release(uint64_t address) {
   if (found == s.allocations.end() || found->second.registered) return status::invalid_value;
   uint64_t bytes = found->second.bytes;
   forget(s, found);
-  forget_standing_fills();
+  forget_fills();
   drop_pages(address, bytes);
   if (!s.graph_memory.count(address)) s.ranges.give_back(address);
   return status::success;

@@ -84,7 +84,7 @@ struct State {
   uint64_t next_texture = 1;
 
   // copies.cpp
-  std::vector<Fill> standing_fills;  // large ones whose memory nothing can have written since
+  std::vector<Fill> known_fills;  // large ones whose memory nothing can have written since
 };
 
 State& state();
@@ -125,7 +125,7 @@ protocol::Activity activity_of(const Copy& copy);
 void tell_activity(protocol::Activity kind, const Stream& stream, uint64_t bytes);
 Status run_copy(const Copy& copy);
 Status run_fill(const Fill& fill);
-void forget_standing_fills();  // device memory may change
+void forget_fills();  // device memory may change
 Status check_copy(const Copy& copy);
 Status check_fill(const Fill& fill);
 Status check_launch(const Launch& launch);

@@ -23,7 +23,7 @@ struct Execution {
   Status operator()(const Copy& copy) const {
     finish_launch();
     state().is_undisturbed = false;
-    forget_standing_fills();
+    forget_fills();
     tell_activity(activity_of(copy), stream, copy.width_bytes * copy.height * copy.depth);
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
@@ -99,7 +99,7 @@ Status execute(Stream& stream, const Operation& operation) {
   if (const auto* call = std::get_if<HostCall>(&operation)) {
     // Without the lock: the function may wait for another thread that calls CUDA.
     state().is_undisturbed = false;
-    forget_standing_fills();
+    forget_fills();
     if (call->function) call->function(call->data);
     if (call->with_status) call->with_status(state().fault);
     return status::success;

@@ -204,8 +204,6 @@ def check_division(b: SassBuilder) -> None:
 
 # -- halves
 
-_SWIZZLES = {"H0_H0": (0, 0), "H1_H1": (1, 1), "H0_NH1": (0, 1), "H1_H0": (0, 1)}
-
 
 def _half_kind(b: SassBuilder) -> Type:
     return Type.bf16x2 if b.has("BF16_V2", "BF16") else Type.f16x2
