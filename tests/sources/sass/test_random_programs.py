@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from budget import seeds
-from ptx_programs import WORDS, Program
-from ptx_typed_programs import THREADS as TYPED_THREADS
-from ptx_typed_programs import TypedProgram, differing, words_of
+from experiments.silicon.random_programs.control_flow import WORDS, Program
+from experiments.silicon.random_programs.typed import THREADS as TYPED_THREADS
+from experiments.silicon.random_programs.typed import TypedProgram, differing, words_of
 from sass_launches import both_ways, needs_machine_code
 
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
