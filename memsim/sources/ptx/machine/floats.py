@@ -8,7 +8,14 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
-from memsim.sources.ptx.machine.fused import directed, fused, fused_single, odd_sum
+from memsim.sources.ptx.machine.fused import (
+    directed,
+    directed_quotient,
+    directed_root,
+    fused,
+    fused_single,
+    odd_sum,
+)
 from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
@@ -26,6 +33,7 @@ EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TURN = 2 * math.pi
 KEEP_NAN = 16  # a flag in addition to those of `numbers`: min.NaN, max.NaN
+SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
 
 
 @called
@@ -39,7 +47,7 @@ def operate(registers, row, predicates, target, cell, single, double, n):
     if rounding == NEAREST and flags & (SATURATE | RELU) == 0 and what != SET and what != TEST:
         if kind == F32:
             if what == COMPARE:
-                return compare_singles(a, b, row[LIST], n)
+                return compare_singles(a, b, row[LIST], flags, n)
             operate_on_singles(what, a, b, c, target, flags, n)
             return np.int64(0)
         if kind == F64:
@@ -54,36 +62,62 @@ def operate(registers, row, predicates, target, cell, single, double, n):
     elif kind == F32X2:
         halves, width, element = 2, np.int64(32), np.int64(F32)
     cut = (np.int64(1) << width) - 1 if width else np.int64(-1)
+    limit = 0.0
+    if flags & FLUSH and (element == F32 or element == F16):
+        limit = SMALLEST_NORMAL if element == F32 else SMALLEST_HALF
     for lane in range(n):
         result = np.int64(0)
         for half in range(halves):
             shift = half * width
-            x = to_number(cell, single, double, (a[lane] >> shift) & cut, element)
-            y = to_number(cell, single, double, (b[lane] >> shift) & cut, element)
+            x = _flushed(to_number(cell, single, double, (a[lane] >> shift) & cut, element), limit)
+            y = _flushed(to_number(cell, single, double, (b[lane] >> shift) & cut, element), limit)
             if what == COMPARE or what == SET or what == TEST:
-                true = tested(row[LIST], x) if what == TEST else compared(row[LIST], x, y)
+                true = tested(row[LIST], x, kind) if what == TEST else compared(row[LIST], x, y)
                 bits |= np.int64(true) << lane
                 continue
-            z = to_number(cell, single, double, (c[lane] >> shift) & cut, element) if what == FMA else 0.0
+            z = 0.0
+            if what == FMA:
+                z = _flushed(to_number(cell, single, double, (c[lane] >> shift) & cut, element), limit)
             if what == FMA and kind != F64:
                 number = odd_sum(x * y, z, cell, double)
-            elif kind == F64 and rounding != NEAREST and what <= FMA:
-                number = _directed(what, x, y, z, rounding)
+            elif kind == F64 and rounding != NEAREST:
+                number = _directed(what, x, y, z, rounding, flags)
+            elif what <= SUBTRACT and kind != F64:
+                number = odd_sum(x, y if what == ADD else -y, cell, double)
             else:
                 number = calculated(what, x, y, z, flags)
-            result |= (to_bits(cell, single, double, number, element, rounding, flags) & cut) << shift
+            bits_of_one = to_bits(cell, single, double, number, element, rounding, flags) & cut
+            if limit > 0 and element == F16 and bits_of_one & 0x7C00 == 0:
+                bits_of_one &= 0x8000
+            result |= bits_of_one << shift
         target[lane] = result
     return bits
 
 
 @inlined
-def _directed(what, x, y, z, rounding):
-    """A sum, difference, product or both in double precision that is not rounded to nearest."""
+def _flushed(number, limit):
+    """A number, or a zero of its sign where it is smaller than the limit, which is 0 where nothing is flushed."""
+    return number * 0.0 if abs(number) < limit else number
+
+
+@inlined
+def _directed(what, x, y, z, rounding, flags):
+    """An operation in double precision that is not rounded to nearest."""
     if what == ADD:
         return directed(x, 1.0, y, rounding)
     if what == SUBTRACT:
         return directed(x, 1.0, -y, rounding)
-    return directed(x, y, -0.0 if what == MULTIPLY else z, rounding)
+    if what == MULTIPLY:
+        return directed(x, y, -0.0, rounding)
+    if what == FMA:
+        return directed(x, y, z, rounding)
+    if what == DIVIDE:
+        return directed_quotient(x, y, rounding)
+    if what == RECIPROCAL:
+        return directed_quotient(1.0, x, rounding)
+    if what == ROOT:
+        return directed_root(x, rounding) if x > 0 else calculated(what, x, y, z, flags)
+    return calculated(what, x, y, z, flags)
 
 
 @inlined
@@ -177,28 +211,39 @@ def compared(how, x, y):
 def operate_on_singles(what, a, b, c, target, flags, n):
     """Operations of single precision, rounded to nearest: the low words of the lanes' registers."""
     x, y, z, found = a.view(np.float32), b.view(np.float32), c.view(np.float32), target.view(np.float32)
+    limit = np.float32(SMALLEST_NORMAL if flags & FLUSH else 0.0)
     if what == FMA:
         for lane in range(n):
-            found[2 * lane] = fused_single(x[2 * lane], y[2 * lane], z[2 * lane])
+            left, right, added = _input(x[2 * lane], limit), _input(y[2 * lane], limit), _input(z[2 * lane], limit)
+            found[2 * lane] = fused_single(left, right, added)
     elif what == ADD:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) + np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) + np.float64(right))
     elif what == SUBTRACT:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) - np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) - np.float64(right))
     elif what == MULTIPLY:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) * np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) * np.float64(right))
     else:
         for lane in range(n):
-            left, right = np.float64(x[2 * lane]), np.float64(y[2 * lane])
-            found[2 * lane] = np.float32(calculated(what, left, right, 0.0, flags))
+            wide_left, wide_right = np.float64(_input(x[2 * lane], limit)), np.float64(_input(y[2 * lane], limit))
+            found[2 * lane] = np.float32(calculated(what, wide_left, wide_right, 0.0, flags))
     for lane in range(n):
         number = found[2 * lane]
         bits = target[lane] & 0xFFFFFFFF
-        if flags & FLUSH and abs(number) < np.float32(1.1754943508222875e-38):
+        if abs(number) < limit:
             bits &= 0x80000000
         target[lane] = bits if number == number else 0x7FFFFFFF
+
+
+@inlined
+def _input(number, limit):
+    """As _flushed, in single precision."""
+    return number * np.float32(0.0) if abs(number) < limit else number
 
 
 @called
@@ -220,11 +265,13 @@ def operate_on_doubles(what, a, b, c, target, flags, n):
 
 
 @called
-def compare_singles(a, b, how, n):
+def compare_singles(a, b, how, flags, n):
     """The lanes for which a comparison of single precision holds."""
     x, y, bits = a.view(np.float32), b.view(np.float32), np.int64(0)
+    limit = np.float32(SMALLEST_NORMAL if flags & FLUSH else 0.0)
     for lane in range(n):
-        bits |= np.int64(compared(how, np.float64(x[2 * lane]), np.float64(y[2 * lane]))) << lane
+        left, right = np.float64(_input(x[2 * lane], limit)), np.float64(_input(y[2 * lane], limit))
+        bits |= np.int64(compared(how, left, right)) << lane
     return bits
 
 
@@ -241,8 +288,8 @@ FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL = range(6)
 
 
 @inlined
-def tested(what, x):
-    """PTX ISA, testp; of single precision where normal and subnormal are distinguished."""
+def tested(what, x, kind):
+    """PTX ISA, testp; zeros are normal numbers."""
     if what == FINITE:
         return not (math.isinf(x) or x != x)
     if what == INFINITE:
@@ -251,8 +298,8 @@ def tested(what, x):
         return x == x
     if what == NOT_A_NUMBER:
         return x != x
-    small = abs(x) < 1.1754943508222875e-38
-    return x != 0 and small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
+    small = x != 0 and abs(x) < (SMALLEST_DOUBLE if kind == F64 else SMALLEST_NORMAL)
+    return small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
 
 
 @called
@@ -280,6 +327,8 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
     if of == SIGNED:
         bits = (bits << (64 - in_bits)) >> (64 - in_bits)
     number = to_number(cell, single, double, bits, of)
+    if flags & FLUSH and of == F32:
+        number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
         if flags & WHOLE:
             number = rounded(number, rounding) if abs(number) < 2.0**60 else number

@@ -78,9 +78,9 @@ def _one(what, a, b, c, mask, shift, x):
     if what == ABSOLUTE:
         return abs(signed_a)
     if what == DIFFERENCE:
-        return c + (a - b if a > b else b - a)
+        return c + (a - b if np.uint64(a) > np.uint64(b) else b - a)
     if what == DIFFERENCE_SIGNED:
-        return c + abs(signed_a - signed_b)
+        return c + (signed_a - signed_b if signed_a > signed_b else signed_b - signed_a)
     if what == SATURATED_ADD or what == SATURATED_SUBTRACT:
         result = signed_a + signed_b if what == SATURATED_ADD else signed_a - signed_b
         return min(max(result, -(np.int64(1) << (width - 1))), (np.int64(1) << (width - 1)) - 1)
