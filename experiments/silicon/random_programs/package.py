@@ -57,6 +57,12 @@ KINDS = {
 }
 
 
+def named(kind: str, seed: int) -> str:
+    """What a message calls a program: kind and seed, and of a program of one form the form."""
+    form = wide.ALONE[seed % len(wide.ALONE)][0].replace("\n", " ") if kind == "form" else ""
+    return f"{kind} {seed}" + (f" ({form})" if form else "")
+
+
 def module_text(kind: Kind, seeds: Iterable[int], capability: int) -> str:
     """PTX with an entry ``program_SEED`` of each seed."""
     return _HEAD.format(capability) + "\n".join(entry_text(kind, seed, f"program_{seed}") for seed in seeds)

@@ -35,7 +35,7 @@ def _operate(b: Builder, one: Instruction) -> None:
     if mixed:
         raise b.error("mixes types in a way that memsim does not know")
     rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
-    bits = flags(one) | (floats.KEEP_NAN if one.has("NaN") else 0)
+    bits = flags(one) | floats.KEEP_NAN * one.has("NaN") | floats.SIGN_OF_BOTH * one.has("xorsign")
     fields = {"x": number_type(b, one.type), "y": what, "shift": rounding(one), "mask": bits}
     b.emit(Micro.floating, dst=destination(b, one), **rows, **fields)
 

@@ -32,7 +32,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TURN = 2 * math.pi
-KEEP_NAN = 16  # a flag in addition to those of `numbers`: min.NaN, max.NaN
+KEEP_NAN, SIGN_OF_BOTH = 16, 64  # flags in addition to those of `numbers`: min.NaN, min.xorsign.abs
 SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
 
 
@@ -133,6 +133,9 @@ def calculated(what, x, y, z, flags):
     if what == DIVIDE:
         return x / y
     if what == MINIMUM or what == MAXIMUM:
+        if flags & SIGN_OF_BOTH:
+            size = _extreme(what, abs(x), abs(y), flags)
+            return -size if (math.copysign(1.0, x) < 0) != (math.copysign(1.0, y) < 0) else size
         return _extreme(what, x, y, flags)
     if what == NEGATE:
         return -x
