@@ -138,7 +138,9 @@ def _tell(found: Comparison, kind: str, seed: int, words: dict[str, np.ndarray])
         pair = f"{one} and {other}" + ("" if differs.any() else ", in bits of a NaN alone")
         found.differing[pair] += 1
         if differs.any():
-            found.lines.append(f"{package.named(kind, seed)}: {pair}: {_where(kind, differs, words[one], words[other])}")
+            found.lines.append(
+                f"{package.named(kind, seed)}: {pair}: {_where(kind, differs, words[one], words[other])}"
+            )
 
 
 def _where(kind: str, differs: np.ndarray, one: np.ndarray, other: np.ndarray) -> str:

@@ -131,7 +131,7 @@ OPCODES |= {
     "FSETP": _row(floats.compare_single, _ORDER),
     "FSET": _row(floats.set_single, f"{_ORDER} BF"),
     "FCHK": _row(floats.check_division, "DIVIDE"),
-    "MUFU": _row(floats.special_function, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H"),
+    "MUFU": _row(floats.special_function, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H F16 BF16"),
     "DADD": _row(floats.add_double, "RN RZ RM RP"),
     "DMUL": _row(floats.multiply_double, "RN RZ RM RP"),
     "DFMA": _row(floats.fuse_double, "RN RZ RM RP"),
@@ -140,6 +140,7 @@ OPCODES |= {
     "HMUL2": _row(floats.multiply_halves, "FTZ SAT RN BF16_V2"),
     "HFMA2": _row(floats.fuse_or_move, "FTZ SAT RN RELU BF16_V2 BF16 MMA V2"),
     "HMNMX2": _row(floats.extreme_halves, "FTZ NAN BF16_V2 XORSIGN"),
+    "VHMNMX": _row(floats.extreme_of_three_halves, "FTZ NAN BF16_V2"),
     "HSETP2": _row(floats.compare_halves, f"{_ORDER} BF16_V2 H1_AND"),
     "F2I": _row(floats.to_integer, _CONVERT),
     "I2F": _row(floats.from_integer, _CONVERT),
@@ -152,7 +153,7 @@ OPCODES |= {
     "F2IP": _row(floats.pack_bytes, "U8 S8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": _row(floats.saturate_integer, "U8 S8 U16 S16 S32 U32 SAT"),
     # Tensor cores.
-    "HMMA": _row(tensors.multiply_halves, "16816 1688 F32 F16 BF16 TF32"),
+    "HMMA": _row(tensors.multiply_halves, "16816 1688 1684 F32 F16 BF16 TF32"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
     # Control and what lanes do together.
     "BRA": _row(control.branch, "U DIV CONV ANY"),

@@ -54,7 +54,13 @@ def compare(
         if kind.endswith("x2"):
             raise b.error("compares two halves, which memsim does not know")
         packed = tables[0] | tables[1] << 4 | (second + 1) << 8
-        kinds = {"x": number_type(b, kind), "y": Float.compare, "list": _FLOATS[how], "count": packed, "mask": flags(one)}
+        kinds = {
+            "x": number_type(b, kind),
+            "y": Float.compare,
+            "list": _FLOATS[how],
+            "count": packed,
+            "mask": flags(one),
+        }
         b.emit(Micro.floating, dst=to, a=left, b=right, c=other, **kinds)
         return
     if how in ("gt", "ge"):

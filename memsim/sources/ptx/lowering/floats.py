@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import Builder, Lower, width_of
-from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination
+from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination, mask_of
 from memsim.sources.ptx.lowering.types import FLOATS, flags, number_type, rounding
 from memsim.sources.ptx.machine import floats
 from memsim.sources.ptx.machine.codes import Float, Micro
@@ -46,7 +46,7 @@ def _test(b: Builder, one: Instruction) -> None:
         raise b.error("tests for what memsim does not know")
     to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
     value = b.value(one.operands[1], one.type)
-    fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100}
+    fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100, "mask": 0}
     b.emit(Micro.floating, dst=to, a=value, **fields)
 
 
@@ -69,10 +69,12 @@ def _convert(b: Builder, one: Instruction) -> None:
     rows = {"a": b.value(one.operands[1], of)}
     if packs:
         rows["b"] = b.value(one.operands[2], of)
+    row = destination(b, one)
     b.emit(
-        Micro.convert, dst=destination(b, one), shift=rounding(one), mask=bits, list=out | width << 8, count=halves,
-        **rows, **fields,
-    )  # fmt: skip
+        Micro.convert, dst=row, shift=rounding(one), mask=bits, list=out | width << 8, count=halves, **rows, **fields
+    )
+    if to in ("s8", "s16"):  # the result fills its register
+        b.emit(Micro.extend, dst=row, a=row, shift=64 - out, mask=mask_of(width_of(b.types[one.operands[0].name])))
 
 
 def _element(kind: str) -> str:

@@ -117,7 +117,10 @@ def _multiply(b: Builder, one: Instruction) -> None:
     if one.has("hi"):
         target = b.temporary(0) if mad else to
         _high(b, target, left, right, width, signed)
-        if mad:
+        if mad and one.has("sat"):
+            what = Integer.saturated_add
+            b.emit(Micro.integer, dst=to, a=target, b=more["c"], mask=mask_of(32), shift=32, y=what)
+        elif mad:
             b.emit(Micro.add, dst=to, a=target, b=more["c"], mask=mask_of(width))
         return
     ops = (Micro.multiply, Micro.multiply_signed, Micro.multiply_add, Micro.multiply_add_signed)

@@ -37,7 +37,14 @@ def lower_mma(b: Builder, one: Instruction, values: bool) -> None:
     if not values:
         return
     lists = [_rows(b, operand) for operand in one.operands[:4]]
-    _emit(b, Micro.mma, lists, (n, k, width_of(types[1])), [types[1], types[2], types[3], types[0]])
+    _emit(
+        b,
+        Micro.mma,
+        lists,
+        (n, k, width_of(types[1])),
+        [types[1], types[2], types[3], types[0]],
+        a=int(one.has("satfinite")),
+    )
 
 
 def _emit(

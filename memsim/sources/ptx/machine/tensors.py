@@ -33,7 +33,7 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
     """mma.sync: d = a * b + c, of the whole warp.
 
     LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the
-    bits of an element, Y the types of a, b, c and d; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16,
+    bits of an element, Y the types of a, b, c and d, A whether whole numbers saturate; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16,
     256].
     """
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
@@ -56,6 +56,8 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
                 right[i * 4 * per + t * per + j, g] = element(cell, single, double, word, j, bits, kind_b)
     _sums(registers, lists, of_c, n_c, kind_c, cell, single, double, total, n, True)
     _products(left, right, total, n, depth)
+    if row[A]:
+        _saturate(total, n)
     _results(registers, lists, of_d, n_d, kind_d, cell, single, double, total)
 
 
@@ -79,6 +81,13 @@ def _products(left, right, total, n, depth):
             factor = left[i, k]
             for j in range(n):
                 total[i, j] += factor * right[k, j]
+
+
+@called
+def _saturate(total, n):
+    for i in range(ROWS):
+        for j in range(n):
+            total[i, j] = min(max(total[i, j], -(2.0**31)), 2.0**31 - 1.0)
 
 
 @called

@@ -184,11 +184,17 @@ _UPPER = {"RCP64H": Float.reciprocal, "RSQ64H": Float.reciprocal_root}
 
 
 def special_function(b: SassBuilder) -> None:
-    """MUFU: approximations, here rounded to nearest; .RCP64H and .RSQ64H of the upper words of doubles."""
-    to, value = b.to(b.operand(0)), single(b, 1)
+    """MUFU: approximations, here rounded to nearest; .RCP64H and .RSQ64H of the upper words of doubles.
+
+    Subnormal numbers are zeros to it: where PTX asks for them, ptxas scales operands and results around it.
+    """
+    to = b.to(b.operand(0))
+    half = next((one for one in b.one.modifiers if one in ("F16", "BF16")), None)
+    value = _source(b, 1, half) if half else single(b, 1)
     for one in b.one.modifiers:
-        if one in _SPECIALS and not b.has("F16", "BF16_V2"):
-            return _operate(b, _SPECIALS[one], to, [value], Type.f32)
+        if one in _SPECIALS:
+            kind, flags = (_KINDS[half][0], 0) if half else (Type.f32, numbers.FLUSH)
+            return _operate(b, _SPECIALS[one], to, [value], kind, flags)
         if one in _UPPER:
             wide, found = b.op(Micro.shift_left, value, b.constant(32), x=64), b.temp()
             _operate(b, _UPPER[one], found, [wide], Type.f64)
@@ -287,6 +293,21 @@ def extreme_halves(b: SassBuilder) -> None:
     _operate(b, Float.minimum, least, [left, right], _half_kind(b), flags)
     _operate(b, Float.maximum, most, [left, right], _half_kind(b), flags)
     b.select(b.operand(3), least, most, b.to(b.operand(0)))
+
+
+def extreme_of_three_halves(b: SassBuilder) -> None:
+    """VHMNMX: the smallest or the largest halves of three."""
+    found, flags = [], _extreme_flags(b)
+    if b.has("XORSIGN"):
+        raise b.unknown()
+    rows = [halves(b, k) for k in (1, 2, 3)]
+    for what in (Float.minimum, Float.maximum):
+        row = rows[0]
+        for other in rows[1:]:
+            row, before = b.temp(), row
+            _operate(b, what, row, [before, other], _half_kind(b), flags)
+        found.append(row)
+    b.select(b.operand(4), found[0], found[1], b.to(b.operand(0)))
 
 
 def compare_halves(b: SassBuilder) -> None:
@@ -436,11 +457,13 @@ def _small(b: SassBuilder) -> None:
     if b.has("UNPACK_B") and b.has("F16") and len(b.operands) == 2:
         row = _source(b, 1, "F16")
         return b.emit(Micro.convert, a=row, x=int(Type.f16), y=int(kind), list=16 | 8 << 8, count=2, **fields)
-    if not b.has("PACK_AB_MERGE_C") or not b.has("F32") or b.operand(3) != Reg("R", -1):
+    if not b.has("PACK_AB_MERGE_C") or not b.has("F32"):
         raise b.unknown()
-    b.emit(
-        Micro.convert, a=single(b, 1), b=single(b, 2), x=int(kind), y=int(Type.f32), list=8 | 32 << 8, count=1, **fields
-    )
+    packed = b.temp()
+    fields |= {"dst": packed, "x": int(kind), "y": int(Type.f32), "list": 8 | 32 << 8, "count": 1}
+    b.emit(Micro.convert, a=single(b, 1), b=single(b, 2), **fields)
+    upper = b.op(Micro.shift_left, b.word(b.operand(3)), b.constant(16), x=32, mask=WORD)
+    b.emit(Micro.bit_or, dst=b.to(b.operand(0)), a=packed, b=upper)
 
 
 def add_or_convert_halves(b: SassBuilder) -> None:

@@ -10,7 +10,7 @@ from memsim.sources.sass.operands import Reg
 
 def multiply_halves(b: SassBuilder) -> None:
     """HMMA: products of halves or of TF32, summed in single or half precision."""
-    depth = 16 if b.has("16816") else 8 if b.has("1688") else 0
+    depth = 16 if b.has("16816") else 8 if b.has("1688") else 4 if b.has("1684") else 0
     if not depth or len(b.operands) != 4:
         raise b.unknown()
     total = Type.f32 if b.has("F32") else Type.f16
@@ -23,7 +23,7 @@ def multiply_bytes(b: SassBuilder) -> None:
     """IMMA: products of bytes, summed in 32 bits."""
     depth = 32 if b.has("16832") else 16 if b.has("16816") else 0
     kinds = [one for one in b.one.modifiers if one in ("U8", "S8")]
-    if not depth or b.has("SAT") or len(kinds) != 2:
+    if not depth or len(kinds) != 2:
         raise b.unknown()
     left, right = (Type.signed if one == "S8" else Type.unsigned for one in kinds)
     _multiply(b, depth, 8, (left, right), Type.signed)
@@ -41,4 +41,4 @@ def _multiply(b: SassBuilder, depth: int, bits: int, factors: tuple[Type, Type],
         rows += [ZERO if operand.number < 0 else b.row(f"R{operand.number + i}") for i in range(count)]
     packed = sum(count << 8 * i for i, count in enumerate(counts))
     kinds = sum(int(kind) << 8 * i for i, kind in enumerate((factors[0], factors[1], total, total)))
-    b.emit(Micro.mma, list=b.listed(rows), count=packed, x=8 | depth << 16 | bits << 32, y=kinds)
+    b.emit(Micro.mma, list=b.listed(rows), count=packed, x=8 | depth << 16 | bits << 32, y=kinds, a=int(b.has("SAT")))
