@@ -236,8 +236,8 @@ def supervise(folder: Path, out: Path, jobs: int, seconds: float) -> int:
     count = sum(len(one["seeds"]) for one in batches if one["name"] in done)
     tars = bundle(parts, out, summary)
     print(
-        f"{count} programs ran on {summary['about'].get('device', 'no GPU')} in {summary['seconds']} s; {len(bad)} failed, "
-        f"{len(summary['missing'])} batches of {len(names)} missing; {', '.join(tars)}"
+        f"{count} programs ran on {summary['about'].get('device', 'no GPU')} in {summary['seconds']} s; "
+        f"{len(bad)} failed, {len(summary['missing'])} batches of {len(names)} missing; {', '.join(tars)}"
     )
     for label, reason in list(bad.items())[:10]:
         print(f"  {label}: {reason}")

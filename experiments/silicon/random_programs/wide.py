@@ -22,12 +22,15 @@ def _plain(names: str, to: str, kinds: str) -> list[Form]:
 def _integer() -> list[Form]:
     return [
         *_plain("mul24.lo.s32 mul24.lo.u32 mul24.hi.s32 mul24.hi.u32 add.sat.s32 sub.sat.s32", "r", "rr"),
-        *_plain("mad24.lo.s32 mad24.lo.u32 mad24.hi.u32 mad.hi.sat.s32 dp4a.s32.s32 dp4a.s32.u32 dp4a.u32.s32", "r", "rrr"),
+        *_plain("mad24.lo.s32 mad24.lo.u32 mad24.hi.u32", "r", "rrr"),
+        *_plain("mad.hi.sat.s32 dp4a.s32.s32 dp4a.s32.u32 dp4a.u32.s32", "r", "rrr"),
         *_plain("dp2a.lo.s32.s32 dp2a.hi.u32.s32 dp2a.lo.u32.u32 shf.l.clamp.b32", "r", "rrr"),
         *_plain("prmt.b32.f4e prmt.b32.b4e prmt.b32.rc8 prmt.b32.ecl prmt.b32.ecr prmt.b32.rc16", "r", "rrr"),
         *_plain("bfind.shiftamt.u32 bfind.shiftamt.s32", "r", "r"), *_plain("bfind.shiftamt.u64", "r", "l"),
         *_plain("bmsk.clamp.b32 bmsk.wrap.b32 szext.clamp.s32 szext.wrap.u32", "r", "rr"),
-        *_plain("sad.u64 sad.s64", "l", "lll"), *_plain("slct.b32.s32", "r", "rrr"), *_plain("slct.b32.f32", "r", "rrf"),
+        *_plain("sad.u64", "l", "lll"),
+        *_plain("sad.s64", "l", "lll"),
+        *_plain("slct.b32.s32", "r", "rrr"), *_plain("slct.b32.f32", "r", "rrf"),
         *_plain("slct.f64.s32", "d", "ddr"), *_plain("mad.hi.u64 mad.hi.s64", "l", "lll"),
         *[(f"lop3.b32 {{0}}, {{1}}, {{2}}, {{3}}, {table};", "r", "rrr") for table in (0x96, 0xE8, 0xCA, 0x1B, 0x6C)],
         ("add.cc.u32 {0}, {1}, {2};\naddc.u32 {3}, {3}, {4};", "r", "rrrr"),
@@ -51,13 +54,17 @@ def _video() -> list[Form]:
 
 def _float() -> list[Form]:
     found = [
-        *[form for how in _ROUNDED for form in _plain(f"fma.{how}.ftz.f32 fma.{how}.sat.f32 fma.{how}.ftz.sat.f32", "f", "fff")],
+        *[form for how in _ROUNDED for form in
+          _plain(f"fma.{how}.ftz.f32 fma.{how}.sat.f32 fma.{how}.ftz.sat.f32", "f", "fff")],
         *[form for how in _ROUNDED for form in _plain(f"div.{how}.f32 div.{how}.ftz.f32", "f", "ff")],
-        *[form for how in _ROUNDED for form in _plain(f"sqrt.{how}.f32 rcp.{how}.f32 sqrt.{how}.ftz.f32 rcp.{how}.ftz.f32", "f", "f")],
+        *[form for how in _ROUNDED for form in
+          _plain(f"sqrt.{how}.f32 rcp.{how}.f32 sqrt.{how}.ftz.f32 rcp.{how}.ftz.f32", "f", "f")],
         *[form for how in _ROUNDED for form in _plain(f"div.{how}.f64", "d", "dd")],
         *[form for how in _ROUNDED for form in _plain(f"sqrt.{how}.f64 rcp.{how}.f64", "d", "d")],
-        *_plain("min.ftz.f32 max.ftz.f32 min.NaN.f32 max.NaN.f32 min.ftz.NaN.f32 min.xorsign.abs.f32 max.NaN.xorsign.abs.f32 copysign.f32", "f", "ff"),
-        *_plain("copysign.f64", "d", "dd"), *_plain("abs.ftz.f32 neg.ftz.f32 cvt.sat.f32.f32 cvt.rni.ftz.f32.f32 cvt.rzi.sat.f32.f32", "f", "f"),
+        *_plain("min.ftz.f32 max.ftz.f32 min.NaN.f32 max.NaN.f32", "f", "ff"),
+        *_plain("min.ftz.NaN.f32 min.xorsign.abs.f32 max.NaN.xorsign.abs.f32 copysign.f32", "f", "ff"),
+        *_plain("copysign.f64", "d", "dd"),
+        *_plain("abs.ftz.f32 neg.ftz.f32 cvt.sat.f32.f32 cvt.rni.ftz.f32.f32 cvt.rzi.sat.f32.f32", "f", "f"),
         *_plain("cvt.rna.tf32.f32", "r", "f"),
         *[(f"testp.{name}.f32 {{p}}, {{1}};\nselp.b32 {{0}}, {{2}}, {{3}}, {{p}};", "r", "frr")
           for name in ("finite", "infinite", "number", "notanumber", "normal", "subnormal")],
@@ -73,19 +80,25 @@ def _half() -> list[Form]:
     one = "{{.reg .b16 %s<3>;\nmov.b32 {{%s0, %s1}}, {1};\n"  # a half of a pair
     return [
         *_plain("fma.rn.sat.f16x2 fma.rn.relu.f16x2 fma.rn.ftz.f16x2 fma.rn.bf16x2 fma.rn.relu.bf16x2", "h", "hhh"),
-        *_plain("add.rn.sat.f16x2 mul.rn.ftz.f16x2 sub.rn.ftz.sat.f16x2 add.rn.bf16x2 sub.rn.bf16x2 mul.rn.bf16x2", "h", "hh"),
+        *_plain("add.rn.sat.f16x2 mul.rn.ftz.f16x2 sub.rn.ftz.sat.f16x2", "h", "hh"),
+        *_plain("add.rn.bf16x2 sub.rn.bf16x2 mul.rn.bf16x2", "h", "hh"),
         *_plain("min.NaN.f16x2 max.ftz.f16x2 min.xorsign.abs.f16x2 min.bf16x2 max.NaN.bf16x2", "h", "hh"),
         *_plain("neg.ftz.f16x2 abs.bf16x2 neg.bf16x2", "h", "h"),
-        *_plain("cvt.rz.f16x2.f32 cvt.rn.relu.f16x2.f32 cvt.rn.bf16x2.f32 cvt.rz.bf16x2.f32 cvt.rn.relu.bf16x2.f32", "h", "ff"),
-        *[(f"{one}cvt.{to}.f16 {{0}}, %s0;\n}}}}", kind, "h") for to, kind in (("f32", "f"), ("ftz.f32", "f"), ("f64", "d"))],
+        *_plain("cvt.rz.f16x2.f32 cvt.rn.relu.f16x2.f32", "h", "ff"),
+        *_plain("cvt.rn.bf16x2.f32 cvt.rz.bf16x2.f32 cvt.rn.relu.bf16x2.f32", "h", "ff"),
+        *[(f"{one}cvt.{to}.f16 {{0}}, %s0;\n}}}}", kind, "h")
+          for to, kind in (("f32", "f"), ("ftz.f32", "f"), ("f64", "d"))],
         *[(f"{one}cvt.f32.bf16 {{0}}, %s1;\n}}}}", "f", "h")],
         *[(f"{one}cvt.{how}.{to}.f16 {{0}}, %s1;\n}}}}", kind, "h") for how in ("rni", "rzi", "rmi", "rpi")
           for to, kind in (("s32", "r"), ("u32", "r"), ("s64", "l"))],
-        *[(f"{one}cvt.{how}.f16.{of} %s2, {{2}};\nmov.b32 {{0}}, {{{{%s0, %s2}}}};\n}}}}", "h", "h" + kind) for how in _ROUNDED
+        *[(f"{one}cvt.{how}.f16.{of} %s2, {{2}};\nmov.b32 {{0}}, {{{{%s0, %s2}}}};\n}}}}", "h", "h" + kind)
+          for how in _ROUNDED
           for of, kind in (("f32", "f"), ("f64", "d"), ("s32", "r"), ("u64", "l"))],
         (f"{one}cvt.rn.satfinite.e4m3x2.f32 %s2, {{2}}, {{3}};\nmov.b32 {{0}}, {{{{%s1, %s2}}}};\n}}}}", "h", "hff"),
-        (f"{one}cvt.rn.satfinite.relu.e5m2x2.f32 %s2, {{2}}, {{3}};\nmov.b32 {{0}}, {{{{%s1, %s2}}}};\n}}}}", "h", "hff"),
-        (f"{one}cvt.rn.f16x2.e4m3x2 {{0}}, %s0;\n}}}}", "h", "h"), (f"{one}cvt.rn.f16x2.e5m2x2 {{0}}, %s1;\n}}}}", "h", "h"),
+        (f"{one}cvt.rn.satfinite.relu.e5m2x2.f32 %s2, {{2}}, {{3}};"
+         f"\nmov.b32 {{0}}, {{{{%s1, %s2}}}};\n}}}}", "h", "hff"),
+        (f"{one}cvt.rn.f16x2.e4m3x2 {{0}}, %s0;\n}}}}", "h", "h"),
+        (f"{one}cvt.rn.f16x2.e5m2x2 {{0}}, %s1;\n}}}}", "h", "h"),
         *[(f"{one}{name}.f16 %s2, %s0, %s1;\nmov.b32 {{0}}, {{{{%s2, %s0}}}};\n}}}}", "h", "h")
           for name in ("add.rn", "mul.rn.sat", "sub.rn", "min", "max.NaN")],
         *[(f"{one}{name}.{sign}16 %s2, %s0, %s1;\nmov.b32 {{0}}, {{{{%s2, %s0}}}};\n}}}}", "r", "r") for sign in "su"
@@ -123,7 +136,8 @@ def _collective() -> list[Form]:
         ("match.any.sync.b32 {0}, {1}, -1;", "r", "r"), ("match.any.sync.b64 {0}, {1}, -1;", "r", "l"),
         ("match.all.sync.b32 {0}|{p}, {1}, -1;", "r", "r"),
         *[(f"redux.sync.{how} {{0}}, {{1}}, -1;", "r", "r")
-          for how in ("add.s32", "add.u32", "min.s32", "min.u32", "max.s32", "max.u32", "and.b32", "or.b32", "xor.b32")],
+          for how in ("add.s32", "add.u32", "min.s32", "min.u32",
+                      "max.s32", "max.u32", "and.b32", "or.b32", "xor.b32")],
         ("bar.sync 0;\nbar.red.popc.u32 {0}, 0, {p};", "r", ""), ("bar.red.and.pred {p}, 0, {p};", "r", ""),
     ]  # fmt: skip
 
@@ -141,7 +155,8 @@ def _memory() -> list[Form]:
         ("st.shared.b64 [%t1], {1};\natom.shared.cas.b64 {0}, [%t1], {2}, {3};\nld.shared.b64 {2}, [%t1];", "l", "lll"),
         ("mov.u32 {0}, 0;\nbar.sync 0;\nst.shared.b32 [both], {0};\nbar.sync 0;\nred.shared.add.u32 [both], {1};\n"
          "bar.sync 0;\nld.shared.b32 {0}, [both];", "r", "r"),
-        ("bar.sync 0;\nst.shared.b64 [%t1], {1};\nbar.sync 0;\nxor.b32 %r6, %t1, 528;\nld.shared.b64 {0}, [%r6];\nbar.sync 0;", "l", "l"),
+        ("bar.sync 0;\nst.shared.b64 [%t1], {1};\nbar.sync 0;\n"
+         "xor.b32 %r6, %t1, 528;\nld.shared.b64 {0}, [%r6];\nbar.sync 0;", "l", "l"),
     ]  # fmt: skip
     names = [(f"{how}.{one}", kind) for kind, types in (("r", ("u32", "s32")), ("l", ("u64", "s64")))
              for one in types for how in ("min", "max")]  # fmt: skip

@@ -33,8 +33,8 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
     """mma.sync: d = a * b + c, of the whole warp.
 
     LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the
-    bits of an element, Y the types of a, b, c and d, A whether whole numbers saturate; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16,
-    256].
+    bits of an element, Y the types of a, b, c and d; A says whether whole numbers saturate. ``left`` is f8 [16, 64],
+    ``right`` f8 [64, 256], ``total`` f8 [16, 256].
     """
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
     n_d, n_a, n_b, n_c = row[COUNT] & 255, (row[COUNT] >> 8) & 255, (row[COUNT] >> 16) & 255, row[COUNT] >> 24
