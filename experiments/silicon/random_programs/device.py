@@ -107,7 +107,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--seconds", type=float, default=60.0, help="after which no worker goes on")
+    parser.add_argument("--seconds", type=float, default=60.0, help="after which workers are stopped")
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--work", help=argparse.SUPPRESS)  # what a worker does: batches and seeds to leave out
     asked = parser.parse_args()
@@ -252,17 +252,17 @@ def bundle(parts: Path, out: Path, summary: dict[str, object]) -> list[str]:
         if sum(one.stat().st_size + 1024 for one in groups[-1]) + path.stat().st_size > LARGEST_TAR:
             groups.append([])
         groups[-1].append(path)
-    told = []
+    written = []
     for number, group in enumerate(groups):
         target = out / f"results_{number}.tar"
         with tarfile.open(target, "w") as file:
             for path in group:
                 file.add(path, path.name)
-        told.append(f"{target.name} {target.stat().st_size / 1e6:.1f} MB")
+        written.append(f"{target.name} {target.stat().st_size / 1e6:.1f} MB")
     for path in parts.iterdir():
         path.unlink()
     parts.rmdir()
-    return told
+    return written
 
 
 if __name__ == "__main__":
