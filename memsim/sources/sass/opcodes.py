@@ -155,6 +155,8 @@ OPCODES |= {
     # Tensor cores.
     "HMMA": _row(tensors.multiply_halves, "16816 1688 1684 F32 F16 BF16 TF32"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
+    "BMMA": _row(tensors.multiply_bits, "168256 AND POPC"),
+    "DMMA": _row(tensors.multiply_doubles, "8x8x4"),
     # Control and what lanes do together.
     "BRA": _row(control.branch, "U DIV CONV ANY"),
     "BRX": _row(control.jump_by_register),

@@ -6,7 +6,7 @@ from memsim.sources.ptx.lowering.builder import Builder, Lower, width_of
 from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination, mask_of
 from memsim.sources.ptx.lowering.types import FLOATS, flags, number_type, rounding
 from memsim.sources.ptx.machine import floats
-from memsim.sources.ptx.machine.codes import Float, Micro
+from memsim.sources.ptx.machine.codes import Float, Micro, Type
 from memsim.sources.ptx.module import Instruction
 
 _OPERATIONS = {
@@ -36,7 +36,10 @@ def _operate(b: Builder, one: Instruction) -> None:
         raise b.error("mixes types in a way that memsim does not know")
     rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
     bits = flags(one) | floats.KEEP_NAN * one.has("NaN") | floats.SIGN_OF_BOTH * one.has("xorsign")
-    fields = {"x": number_type(b, one.type), "y": what, "shift": rounding(one), "mask": bits}
+    kind = number_type(b, one.type)
+    approximate = one.name in ("ex2", "lg2", "tanh")
+    how = floats.special_rounding(what, Type(kind)) if approximate else rounding(one)
+    fields = {"x": kind, "y": what, "shift": how, "mask": bits}
     b.emit(Micro.floating, dst=destination(b, one), **rows, **fields)
 
 

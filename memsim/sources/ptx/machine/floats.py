@@ -15,8 +15,9 @@ from memsim.sources.ptx.machine.fused import (
     fused,
     fused_single,
     odd_sum,
+    signed_zero,
 )
-from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
+from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, ZERO, rounded, to_bits, to_number
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,
@@ -32,8 +33,15 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TURN = 2 * math.pi
+INVALID = -math.nan  # what an operation in double precision without a result leaves
 KEEP_NAN, SIGN_OF_BOTH = 16, 64  # flags in addition to those of `numbers`: min.NaN, min.xorsign.abs
 SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
+
+
+def special_rounding(what: Float, kind: Type) -> int:
+    """How the hardware's approximations round that :func:`_special` describes."""
+    is_half = kind in (Type.f16, Type.bf16, Type.f16x2, Type.bf16x2)
+    return ZERO if is_half or what == Float.logarithm else NEAREST
 
 
 @called
@@ -79,11 +87,14 @@ def operate(registers, row, predicates, target, cell, single, double, n):
             if what == FMA:
                 z = _flushed(to_number(cell, single, double, (c[lane] >> shift) & cut, element), limit)
             if what == FMA and kind != F64:
-                number = odd_sum(x * y, z, cell, double)
+                number = signed_zero(odd_sum(x * y, z, cell, double), x * y, z, rounding)
             elif kind == F64 and rounding != NEAREST:
                 number = _directed(what, x, y, z, rounding, flags)
             elif what <= SUBTRACT and kind != F64:
-                number = odd_sum(x, y if what == ADD else -y, cell, double)
+                added = y if what == ADD else -y
+                number = signed_zero(odd_sum(x, added, cell, double), x, added, rounding)
+            elif what == EXPONENTIAL and element != F32:
+                number = _half_power(x, element)
             else:
                 number = calculated(what, x, y, z, flags)
             bits_of_one = to_bits(cell, single, double, number, element, rounding, flags) & cut
@@ -92,6 +103,13 @@ def operate(registers, row, predicates, target, cell, single, double, n):
             result |= bits_of_one << shift
         target[lane] = result
     return bits
+
+
+@inlined
+def _half_power(x, element):
+    """MUFU.EX2 of a half, before it is cut off: of 23 bits of the exponent's fraction."""
+    number = _special(EXPONENTIAL, math.trunc(x * 2.0**23) / 2.0**23 if abs(x) < 1.0 else x)
+    return math.inf if number >= (2.0**16 if element == F16 else 2.0**128) else number
 
 
 @inlined
@@ -108,7 +126,7 @@ def _directed(what, x, y, z, rounding, flags):
     if what == SUBTRACT:
         return directed(x, 1.0, -y, rounding)
     if what == MULTIPLY:
-        return directed(x, y, -0.0, rounding)
+        return directed(x, y, math.copysign(0.0, x * y), rounding)
     if what == FMA:
         return directed(x, y, z, rounding)
     if what == DIVIDE:
@@ -138,7 +156,7 @@ def calculated(what, x, y, z, flags):
             return -size if (math.copysign(1.0, x) < 0) != (math.copysign(1.0, y) < 0) else size
         return _extreme(what, x, y, flags)
     if what == NEGATE:
-        return -x
+        return x if x != x else -x
     if what == ABSOLUTE:
         return abs(x)
     if what == COPY_SIGN:
@@ -164,11 +182,13 @@ def _extreme(what, x, y, flags):
 @inlined
 def _special(what, x):
     if what == ROOT:
-        return math.sqrt(x) if x >= 0 else (x if x == 0 else math.nan)
+        return math.sqrt(x) if x >= 0 else INVALID
     if what == RECIPROCAL:
         return 1.0 / x
     if what == RECIPROCAL_ROOT:
-        return 1.0 / math.sqrt(x) if x >= 0 else math.nan
+        if x == 0:
+            return math.copysign(math.inf, x)
+        return 1.0 / math.sqrt(x) if x > 0 else INVALID
     if what == EXPONENTIAL:
         return 2.0**x if x < 2000.0 or x != x else math.inf
     if what == LOGARITHM:
@@ -181,11 +201,11 @@ def _special(what, x):
         return math.sin(x)
     if what == COSINE:
         return math.cos(x)
-    if what == SINE_OF_TURNS:
-        return math.sin(TURN * x)
-    if what == COSINE_OF_TURNS:
-        return math.cos(TURN * x)
-    return math.tanh(x)
+    if what == SINE_OF_TURNS or what == COSINE_OF_TURNS:
+        if x == x:  # MUFU takes 25 bits of a turn
+            x = math.trunc(x * 2.0**25) / 2.0**25 if abs(x) < 2.0**30 else 0.0
+        return math.sin(TURN * x) if what == SINE_OF_TURNS else math.cos(TURN * x)
+    return x if abs(x) < 2.0**-8 else math.tanh(x)
 
 
 @inlined
@@ -329,7 +349,11 @@ def convert(registers, row, target, cell, single, double, n):
 def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, double):
     if of == SIGNED:
         bits = (bits << (64 - in_bits)) >> (64 - in_bits)
+    if of == SIGNED or of == UNSIGNED:
+        return to_bits(cell, single, double, whole_number(bits, of, to, rounding), to, rounding, flags)
     number = to_number(cell, single, double, bits, of)
+    if of == F64 and number != number and to != F64:
+        return nan_of_double(to, out_bits)
     if flags & FLUSH and of == F32:
         number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
@@ -338,6 +362,33 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
             rounding = np.int64(NEAREST)
         return to_bits(cell, single, double, number, to, rounding, flags)
     return whole_bits(number, to == SIGNED, rounding, out_bits)
+
+
+@inlined
+def whole_number(bits, kind, to, rounding):
+    """An integer as a number that rounds once: in double precision as asked, for narrower types to odd beyond 53 bits.
+
+    See :func:`odd_sum`.
+    """
+    if to != F64:
+        if (bits < -(1 << 53) or bits >= (1 << 53) or kind == UNSIGNED and bits < 0) and bits & 0x7FF:
+            bits = (bits & ~np.int64(0x7FF)) | np.int64(0x800)
+        return np.float64(np.uint64(bits)) if kind == UNSIGNED and bits < 0 else np.float64(bits)
+    low, high = np.float64(bits & 0xFFFFFFFF), bits >> 32
+    if kind == UNSIGNED:
+        high &= 0xFFFFFFFF
+    upper = np.float64(high) * 2.0**32
+    return upper + low if rounding == NEAREST else directed(upper, 1.0, low, rounding)
+
+
+@inlined
+def nan_of_double(to, width):
+    """What a NaN in double precision becomes: quiet, without its bits; of integers the one with the upper bit alone."""
+    if to == F32:
+        return np.int64(0x7FC00000)
+    if to == F16:
+        return np.int64(0x7E00)
+    return np.int64(0x7FC0) if to == BF16 else np.int64(1) << (width - 1)
 
 
 WHOLE = 32  # a flag: .rni and the like from a floating-point type to one

@@ -33,6 +33,16 @@ def odd_sum(x, y, cell, double):
 
 
 @called
+def signed_zero(total, x, y, rounding):
+    """An exact sum of two numbers; a zero is negative when rounded down, but for that of two zeros above 0.
+
+    IEEE 754-2019, section 6.3.
+    """
+    is_negative = rounding == DOWN and total == 0 and (math.copysign(1.0, x) < 0 or math.copysign(1.0, y) < 0)
+    return -0.0 if is_negative else total
+
+
+@called
 def directed(x, y, z, rounding):
     """x * y + z in double precision, rounded up, down or to zero.
 
@@ -53,6 +63,8 @@ def directed(x, y, z, rounding):
     total = product + z
     part = total - product
     error = (total - near_there) + (((product - (total - part)) + (z - part)) + rest)
+    if error == 0:
+        return signed_zero(near, product, z, rounding)
     return _toward(near, error, rounding)
 
 

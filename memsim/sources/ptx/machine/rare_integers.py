@@ -97,15 +97,15 @@ def _one(what, a, b, c, mask, shift, x):
     if what == MULTIPLY_24_SIGNED:
         return (((a << 40) >> 40) * ((b << 40) >> 40)) >> x
     if what == BIT_MASK:
-        return ((np.int64(1) << min(b & 255, 32)) - 1) << min(a & 255, 32)
+        return ((np.int64(1) << min(b & WORD, 32)) - 1) << min(a & WORD, 32)
     return _packed(what, a, b)
 
 
 @inlined
 def _division(what, a, b, signed_a, signed_b):
-    """Division by zero gives all ones, and the dividend as remainder."""
+    """Division by zero gives all ones, as the code does that ptxas makes of it; so does the remainder."""
     if b == 0:
-        return np.int64(-1) if what == DIVIDE or what == DIVIDE_SIGNED else a
+        return np.int64(-1)
     if what == DIVIDE:
         return np.int64(np.uint64(a) // np.uint64(b))
     if what == REMAINDER:

@@ -48,11 +48,23 @@ def double(b: SassBuilder, k: int) -> int:
     operand = b.operand(k)
     if isinstance(operand, Imm):
         return b.constant(operand.value << 32)
-    return _signed(b, b.wide(operand), operand, SIGN_64)
+    row = b.wide(operand)
+    if not isinstance(operand, Reg | Bank):
+        return row
+    row = _signed(b, row, replace(operand, negative=False), SIGN_64)
+    if not operand.negative:
+        return row
+    result = b.temp()  # a NaN keeps its sign
+    b.emit(Micro.floating, dst=result, a=row, x=int(Type.f64), y=Float.negate, shift=numbers.NEAREST, mask=0)
+    return result
 
 
-def _operate(b: SassBuilder, what: Float, to: int, rows: list[int], kind: Type, flags: int | None = None) -> None:
-    fields = {"x": int(kind), "y": int(what), "shift": _rounding(b), "mask": _flags(b) if flags is None else flags}
+def _operate(
+    b: SassBuilder, what: Float, to: int, rows: list[int], kind: Type, flags: int | None = None,
+    rounding: int | None = None,
+) -> None:  # fmt: skip
+    rounding, flags = (_rounding(b) if rounding is None else rounding), (_flags(b) if flags is None else flags)
+    fields = {"x": int(kind), "y": int(what), "shift": rounding, "mask": flags}
     b.emit(Micro.floating, dst=to, **dict(zip("abc", rows, strict=False)), **fields)
 
 
@@ -184,9 +196,11 @@ _UPPER = {"RCP64H": Float.reciprocal, "RSQ64H": Float.reciprocal_root}
 
 
 def special_function(b: SassBuilder) -> None:
-    """MUFU: approximations, here rounded to nearest; .RCP64H and .RSQ64H of the upper words of doubles.
+    """MUFU: approximations; .RCP64H and .RSQ64H of the upper words of doubles.
 
-    Subnormal numbers are zeros to it: where PTX asks for them, ptxas scales operands and results around it.
+    Hardware has tables, so that results in single precision may be other numbers next to the exact one. Those of halves
+    are the exact ones cut off, as logarithms mostly are. Subnormal numbers are zeros to it: where PTX asks for them,
+    ptxas scales operands and results around it.
     """
     to = b.to(b.operand(0))
     half = next((one for one in b.one.modifiers if one in ("F16", "BF16")), None)
@@ -194,11 +208,16 @@ def special_function(b: SassBuilder) -> None:
     for one in b.one.modifiers:
         if one in _SPECIALS:
             kind, flags = (_KINDS[half][0], 0) if half else (Type.f32, numbers.FLUSH)
-            return _operate(b, _SPECIALS[one], to, [value], kind, flags)
+            rounding = floats.special_rounding(_SPECIALS[one], kind)
+            return _operate(b, _SPECIALS[one], to, [value], kind, flags, rounding)
         if one in _UPPER:
             wide, found = b.op(Micro.shift_left, value, b.constant(32), x=64), b.temp()
             _operate(b, _UPPER[one], found, [wide], Type.f64)
-            return b.emit(Micro.shift_right, dst=to, a=found, b=b.constant(32), x=64)
+            is_none = b.temp_predicate()
+            fields = {"x": int(Type.f64), "y": Float.compare, "list": floats.IS_NAN, "shift": numbers.NEAREST}
+            b.emit(Micro.floating, dst=is_none, a=found, b=found, count=FIRST_ONLY, mask=0, **fields)
+            upper = b.op(Micro.shift_right, found, b.constant(32), x=64)
+            return b.emit(Micro.select, dst=to, a=b.constant(0x7FFFFFFF), b=upper, x=is_none)
     raise b.unknown()
 
 
