@@ -33,7 +33,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TURN = 2 * math.pi
-INVALID = -math.nan  # what an operation in double precision without a result leaves
+INVALID = -math.nan  # a constant of its own: LLVM computes one without a sign
 KEEP_NAN, SIGN_OF_BOTH = 16, 64  # flags in addition to those of `numbers`: min.NaN, min.xorsign.abs
 SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
 
@@ -89,7 +89,7 @@ def operate(registers, row, predicates, target, cell, single, double, n):
             if what == FMA and kind != F64:
                 number = signed_zero(odd_sum(x * y, z, cell, double), x * y, z, rounding)
             elif kind == F64 and rounding != NEAREST:
-                number = _directed(what, x, y, z, rounding, flags)
+                number = _kept_nan(what, x, y, z, _directed(what, x, y, z, rounding, flags))
             elif what <= SUBTRACT and kind != F64:
                 added = y if what == ADD else -y
                 number = signed_zero(odd_sum(x, added, cell, double), x, added, rounding)
@@ -124,7 +124,7 @@ def _directed(what, x, y, z, rounding, flags):
     if what == ADD:
         return directed(x, 1.0, y, rounding)
     if what == SUBTRACT:
-        return directed(x, 1.0, -y, rounding)
+        return directed(x, 1.0, y if y != y else -y, rounding)
     if what == MULTIPLY:
         return directed(x, y, math.copysign(0.0, x * y), rounding)
     if what == FMA:
@@ -180,15 +180,21 @@ def _extreme(what, x, y, flags):
 
 
 @inlined
+def _invalid(x):
+    """Of an operand without a result: a NaN stays; others leave one with a sign, which double precision alone keeps."""
+    return x if x != x else INVALID
+
+
+@inlined
 def _special(what, x):
     if what == ROOT:
-        return math.sqrt(x) if x >= 0 else INVALID
+        return math.sqrt(x) if x >= 0 else _invalid(x)
     if what == RECIPROCAL:
         return 1.0 / x
     if what == RECIPROCAL_ROOT:
         if x == 0:
             return math.copysign(math.inf, x)
-        return 1.0 / math.sqrt(x) if x > 0 else INVALID
+        return 1.0 / math.sqrt(x) if x > 0 else _invalid(x)
     if what == EXPONENTIAL:
         return 2.0**x if x < 2000.0 or x != x else math.inf
     if what == LOGARITHM:
@@ -285,6 +291,21 @@ def operate_on_doubles(what, a, b, c, target, flags, n):
     else:
         for lane in range(n):
             found[lane] = calculated(what, x[lane], y[lane], 0.0, flags)
+    for lane in range(n):
+        if found[lane] != found[lane]:
+            found[lane] = _kept_nan(what, x[lane], y[lane], z[lane], found[lane])
+
+
+@called
+def _kept_nan(what, x, y, z, number):
+    """A result in double precision; of NaN the second operand, or else another, that is one (seen on an H100), quiet."""
+    if number == number or what > FMA:
+        return number
+    if y != y:
+        return y + y
+    if what == FMA and z != z:
+        return z + z
+    return x + x if x != x else number
 
 
 @called
@@ -352,8 +373,8 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
     if of == SIGNED or of == UNSIGNED:
         return to_bits(cell, single, double, whole_number(bits, of, to, rounding), to, rounding, flags)
     number = to_number(cell, single, double, bits, of)
-    if of == F64 and number != number and to != F64:
-        return nan_of_double(to, out_bits)
+    if of == F64 and number != number and to != F64 and flags & SATURATE == 0:
+        return nan_of_double(number, to, out_bits)
     if flags & FLUSH and of == F32:
         number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
@@ -382,13 +403,13 @@ def whole_number(bits, kind, to, rounding):
 
 
 @inlined
-def nan_of_double(to, width):
-    """What a NaN in double precision becomes: quiet, without its bits; of integers the one with the upper bit alone."""
-    if to == F32:
-        return np.int64(0x7FC00000)
-    if to == F16:
-        return np.int64(0x7E00)
-    return np.int64(0x7FC0) if to == BF16 else np.int64(1) << (width - 1)
+def nan_of_double(number, to, width):
+    """What a NaN in double precision becomes: a quiet one of its sign; of integers the one with the upper bit alone."""
+    sign = np.int64(1) << (width - 1)
+    if to == UNSIGNED or to == SIGNED:
+        return sign
+    quiet = np.int64(0x7FC00000) if to == F32 else np.int64(0x7E00 if to == F16 else 0x7FC0)
+    return quiet | sign if math.copysign(1.0, number) < 0 else quiet
 
 
 WHOLE = 32  # a flag: .rni and the like from a floating-point type to one

@@ -140,7 +140,7 @@ def _cut_sum(left, right, i, j, first, last, value, least, bits, cell, double):
         exact += left[i, k] * right[k, j]
         largest = max(largest, left[ROWS + i, k] * right[MOST_DEPTH + k, j])
     if largest == 0 or not math.isfinite(exact):
-        return exact
+        return exact + 0.0  # a sum of zeros has no sign
     unit = np.float64(np.int64(1) << bits) / largest
     whole = np.int64(value * unit)
     for k in range(first, last):
