@@ -310,6 +310,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         link_cycles=-(-common.sectors * 32 // common.gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
+        next_block=np.zeros(1, np.int64),
     )
 
 

@@ -7,6 +7,8 @@ the parts into which a random start alignment has cut one (section 3.2.1).
 from __future__ import annotations
 
 from collections.abc import Generator
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import simpy
@@ -36,16 +38,24 @@ class BlockScheduler:
         self.spans = [[0, 0] for _ in items]
         self.running: dict[tuple[int, int], int] = {}  # (SM, block slot) -> item
         self.freed: list[tuple[int, int, int]] = []
+        self.interval = Fraction(round((model.gpu.launch.block_cycles or 0) * 256), 256)  # between two blocks
+        self.next_block = Fraction(0)
         self.clock.process(self.run())
 
     def run(self) -> Generator[simpy.Event, Any, None]:
         """Process: launch all items."""
         first = len(self.slots)
         for item, place in zip(range(len(self.items)), self.slots, strict=False):
-            self.launch(item, place, self.clock.now)
+            self.launch(item, place, self.start_time(self.clock.now))
         for item in range(first, len(self.items)):
             place = yield self.free.get()
-            self.launch(item, place, self.clock.now + self.model.gpu.sm.launch_cycles)
+            self.launch(item, place, self.start_time(self.clock.now + self.model.gpu.sm.launch_cycles))
+
+    def start_time(self, earliest: int) -> int:
+        """The cycle in which the GPU can start its next block: it starts one after the other."""
+        begin = max(self.next_block, Fraction(earliest))
+        self.next_block = begin + self.interval
+        return ceil(begin)
 
     def launch(self, item: int, place: tuple[int, int], time: int) -> None:
         """Launch an item in a block slot of an SM."""

@@ -171,9 +171,15 @@ class L2Slice:
 
     def service_cycles(self, packet: Packet) -> int:
         """Cycles of L2's clock for the sectors of a packet; sectors that a store writes in part may take longer."""
+        if packet.request in READS:
+            return self.read_cycles(packet)
         whole = self.l2.sector_cycles
         part = max(self.l2.partial_store_cycles or whole, whole)
         return sum(part if sector in sectors(packet.partial) else whole for sector in sectors(packet.mask))
+
+    def read_cycles(self, packet: Packet) -> int:
+        """Cycles of L2's clock to read the sectors of a packet, or to pass them on to the other partition."""
+        return self.l2.sector_cycles * ceil(len(sectors(packet.mask)) / self.l2.read_sectors)
 
     # Lookups
 
@@ -374,7 +380,7 @@ class L2Slice:
     def forward(self, packet: Packet) -> None:
         """Serve a packet whose home is opposite from a complete copy, or forward it."""
         asked = sectors(packet.mask)
-        self.occupy(self.l2.sector_cycles * len(asked))
+        self.occupy(self.read_cycles(packet))
         way = self.copy_of(packet.line, packet.l2_sets) if packet.request in READS else None
         if way and asked <= way.valid:
             self.sets[packet.l2_sets[0]].touch(way)

@@ -192,10 +192,20 @@ def prefetch_sharers(m, r):
 
 
 @inlined
+def read_cycles(m, r):
+    """Cycles of its clock in which a slice reads a request's sectors, or passes them on to the other partition."""
+    p = m.p[0]
+    return p.sector_cycles * ((m.sectors[m.requests[r].mask] + p.read_sectors - 1) // p.read_sectors)
+
+
+@inlined
 def busy_cycles(m, r):
     """Cycles of its clock that a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
-    whole = p.sector_cycles * m.sectors[m.requests[r].mask]
+    sectors = m.sectors[m.requests[r].mask]
+    if reads(m.requests[r].kind):
+        return read_cycles(m, r)
+    whole = p.sector_cycles * sectors
     return whole + p.more_of_partial * m.sectors[m.requests[r].partial]
 
 
@@ -231,7 +241,7 @@ def advance_slice(m, s, end):
             prefetch_ways(m, m.requests[r].next)
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
-            occupy(m, s, request, p.sector_cycles * m.sectors[m.requests[r].mask])
+            occupy(m, s, request, read_cycles(m, r))
             look_up_across(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs

@@ -13,7 +13,7 @@ import numpy as np
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import clear_boards
-from memsim.hierarchy.sm.state import AWAKE, SLOTS
+from memsim.hierarchy.sm.state import AWAKE, BLOCK_TICKS, SLOTS
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
 from memsim.trace.schema import Flag
@@ -119,6 +119,16 @@ def launch(m, first, end, sm, block, item, time):
 
 
 @inlined
+def start_time(m, earliest):
+    """The cycle in which the GPU can start its next block, not before `earliest`: it starts one after the other."""
+    if m.p[0].block_ticks == 0:
+        return earliest
+    begin = max(m.next_block[0], earliest * BLOCK_TICKS)
+    m.next_block[0] = begin + m.p[0].block_ticks
+    return (begin + BLOCK_TICKS - 1) // BLOCK_TICKS
+
+
+@inlined
 def launch_first(m, first, end, resident, time):
     """Fill the machine breadth-first; returns the number of items started."""
     n = len(m.sms)
@@ -126,7 +136,7 @@ def launch_first(m, first, end, resident, time):
     for block in range(resident):
         for sm in range(n):
             if item < len(first):
-                launch(m, first, end, sm, block, item, time)
+                launch(m, first, end, sm, block, item, start_time(m, time))
                 item += 1
     return item
 
@@ -147,6 +157,6 @@ def refill(m, first, end, item):
         if item == len(first):
             break
         f = m.freed[i]
-        launch(m, first, end, f.sm, f.block, item, f.time + m.p[0].launch_cycles)
+        launch(m, first, end, f.sm, f.block, item, start_time(m, f.time + m.p[0].launch_cycles))
         item += 1
     return item

@@ -9,7 +9,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import CHAIN, PIPES, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
+from memsim.hierarchy.sm.state import BLOCK_TICKS, CHAIN, PIPES, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
 from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, RESULT_CLASSES, TENSOR_TYPES
 
 
@@ -32,6 +32,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         warps_per_block=warps_per_block,
         sides=gpu.sm.count * SLOTS if part else 0,
         launch_cycles=gpu.sm.launch_cycles,
+        block_ticks=round((gpu.launch.block_cycles or 0) * BLOCK_TICKS),
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
         schedulers=gpu.sm.schedulers or 1,

@@ -84,6 +84,7 @@ RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
 PIPES = len(INSTRUCTION_CLASSES) + 1
 CHAIN = PIPES
 TICKS = 64  # of a cycle
+BLOCK_TICKS = 256  # of a cycle, in which the starts of blocks are counted
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
@@ -162,3 +163,4 @@ class SMs(NamedTuple):
     link_cycles: np.ndarray  # that the data of a mask take on the link from L2
     freed: np.ndarray  # FREED, block slots that became free in this window
     freed_count: np.ndarray  # [1]
+    next_block: np.ndarray  # [1], from when on the GPU can start a block, in parts of a cycle (BLOCK_TICKS)
