@@ -178,7 +178,7 @@ class L2Slice:
         return sum(part if sector in sectors(packet.partial) else whole for sector in sectors(packet.mask))
 
     def read_cycles(self, packet: Packet) -> int:
-        """Cycles of L2's clock to read the sectors of a packet, or to pass them on to the other partition."""
+        """Cycles of L2's clock to read the sectors of a packet."""
         return self.l2.sector_cycles * ceil(len(sectors(packet.mask)) / self.l2.read_sectors)
 
     # Lookups
@@ -380,13 +380,14 @@ class L2Slice:
     def forward(self, packet: Packet) -> None:
         """Serve a packet whose home is opposite from a complete copy, or forward it."""
         asked = sectors(packet.mask)
-        self.occupy(self.read_cycles(packet))
         way = self.copy_of(packet.line, packet.l2_sets) if packet.request in READS else None
         if way and asked <= way.valid:
+            self.occupy(self.read_cycles(packet))
             self.sets[packet.l2_sets[0]].touch(way)
             self.model.statistics.count(packet.op, "l2", "read_hit", {"read_hit": len(asked)})
             self.model.interconnect.reply(packet, self.number)
             return
+        self.occupy(self.l2.sector_cycles)  # one lookup
         packet.time = self.clock.now + self.l2.partition_cycles // 2
         opposite = self.opposite()
         self.clock.call(packet.time, (Turn.crossing, opposite.number), opposite.queue.put, packet)

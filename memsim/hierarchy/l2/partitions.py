@@ -54,7 +54,7 @@ def cross(m, event_queue, s, r, to, time):
 
 @inlined
 def look_up_across(m, s, r, time):
-    """Look a request up in the slice across from its home: answer it from a copy, or send it on."""
+    """Look a request up in the slice across from its home: answer it from a copy (True), or send it on (False)."""
     p = m.p[0]
     if reads(m.requests[r].kind):
         tag = m.requests[r].line + p.n_lines
@@ -66,8 +66,9 @@ def look_up_across(m, s, r, time):
             m.counters[op, READS + HIT, 0] += 1
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
             reply(m, r, time)
-            return
+            return True
     cross(m, m.to_home, s, r, m.requests[r].home, time + p.ahead_cycles)
+    return False
 
 
 @inlined

@@ -193,7 +193,7 @@ def prefetch_sharers(m, r):
 
 @inlined
 def read_cycles(m, r):
-    """Cycles of its clock in which a slice reads a request's sectors, or passes them on to the other partition."""
+    """Cycles of its clock in which a slice reads a request's sectors."""
     p = m.p[0]
     return p.sector_cycles * ((m.sectors[m.requests[r].mask] + p.read_sectors - 1) // p.read_sectors)
 
@@ -241,8 +241,8 @@ def advance_slice(m, s, end):
             prefetch_ways(m, m.requests[r].next)
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
-            occupy(m, s, request, read_cycles(m, r))
-            look_up_across(m, s, r, request)
+            cycles = read_cycles(m, r)
+            occupy(m, s, request, cycles if look_up_across(m, s, r, request) else p.sector_cycles)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
         if not room:
