@@ -32,6 +32,7 @@ from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sampled_replay import SampledReplay
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
+from memsim.hierarchy.sm.parameters import block_ticks
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
@@ -177,8 +178,9 @@ class System:
         env = simpy.Environment(self.now)
         self.machine.sms.mbarriers["left"] = self.transactions.arrivals
         self.machine.sms.mbarriers["time"] = 0
+        self.machine.sms.next_block[:] = 0
         slots = self.gpu.sm.count, self.resident
-        self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
+        self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now, block_ticks(self.gpu))
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
         drivers = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
         levels = [env.process(driver) for driver in drivers]

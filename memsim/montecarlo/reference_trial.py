@@ -16,6 +16,7 @@ from memsim.hierarchy.draws import draws, page_stream
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import AddressLayout, placed
 from memsim.hierarchy.sm.blocks import work_items
+from memsim.hierarchy.sm.parameters import block_ticks
 from memsim.hierarchy.sm.state import FREED
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.reference.main_memory import main_memory_latencies
@@ -49,7 +50,7 @@ def reference_trial(
         raise InputError(execution.trace, "instructions/phase", problem)
     seconds = perf_counter() - begin
     memory = np.array(main_memory_latencies(model, grouping), np.int64)
-    blocks = BlockTimes(first, end, block, (gpu.sm.count, resident), gpu.sm.launch_cycles, 0)
+    blocks = BlockTimes(first, end, block, (gpu.sm.count, resident), gpu.sm.launch_cycles, 0, block_ticks(gpu))
     waiting = len(block) - min(len(block), gpu.sm.count * resident)
     for number, (time, sm, slot) in enumerate(model.blocks.freed):
         blocks.take(np.array([(time, sm, slot)], FREED), int(number < waiting))

@@ -75,7 +75,7 @@ def gpu(**changes: Any) -> GPU:
         *sections, name = field.split("__")
         table = data
         for section in sections:
-            table = table[section]
+            table = table.setdefault(section, {})
         table[name] = value
     return gpu_from_dict(data, "test")
 
@@ -263,6 +263,7 @@ def machines(draw, **components: dict[str, Any]) -> GPU:
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
         clock_mhz=st.sampled_from([None, None, 300.0, 777.0, 1000.0, 1700.0]),
         max_dirty_ways=st.sampled_from([None, None, 1, 2]), partial_store_cycles=st.sampled_from([None, 1, 2, 4, 9]),
+        read_sectors=st.sampled_from([1, 1, 2, 3]),
     )  # fmt: skip
     if two:  # partitions of L2
         l2_line = line
@@ -307,8 +308,9 @@ def machines(draw, **components: dict[str, Any]) -> GPU:
         dram["timing"] |= _section(draw, **{name: st.integers(1, 15) for name in ("ccd_l", "rrd_l", "wtr_l")})
     if draw(st.booleans()):
         dram["timing"] |= dict(refi=draw(st.integers(100, 400)), rfc=draw(st.integers(1, 60)))
+    launch = dict(block_cycles=draw(st.sampled_from([None, None, 0.5, 1.19, 7.0])))
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
-    data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
+    data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, launch=launch, stochastic=chance)
     data |= components if l2.get("enabled", True) else {}
     return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
 

@@ -32,7 +32,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         warps_per_block=warps_per_block,
         sides=gpu.sm.count * SLOTS if part else 0,
         launch_cycles=gpu.sm.launch_cycles,
-        block_ticks=round((gpu.launch.block_cycles or 0) * BLOCK_TICKS),
+        block_ticks=block_ticks(gpu),
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
         schedulers=gpu.sm.schedulers or 1,
@@ -63,6 +63,11 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         write_policy=WRITE_POLICY[gpu.l1.write_policy],
         full_set_bypasses=gpu.l1.full_set is FullSet.bypass,
     )
+
+
+def block_ticks(gpu: GPU) -> int:
+    """From the start of one block to that of the next on the whole GPU, in parts of a cycle; 0: nothing limits it."""
+    return round((gpu.launch.block_cycles or 0) * BLOCK_TICKS)
 
 
 def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
