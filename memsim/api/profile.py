@@ -61,8 +61,8 @@ def profile_program(
     """
     from memsim.analysis.program import ProgramResult
     from memsim.montecarlo.sampled_launches import run_sampled
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
@@ -87,7 +87,7 @@ def profile_program(
     groups, interrupted = run_sampled(
         recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
-        origins=origins(meant(recorded[0], gpu), settings),
+        origins=origins(resolve_gpu(recorded[0], gpu), settings),
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
     about["activities"] = _by_group(result, activities)

@@ -217,11 +217,11 @@ def uncertainty(
     """
     from memsim.gpu.presets import load_gpu, override, provenance
     from memsim.studies.uncertain import uncertain
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    named = meant(recorded, gpu)
+    named = resolve_gpu(recorded, gpu)
     machine = override(load_gpu(named), settings) if settings else load_gpu(named)
     return uncertain(
         recorded, machine, provenance(named, settings),

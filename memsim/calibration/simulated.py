@@ -16,7 +16,7 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Flag, LoadClass, OpKind
-from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NO_ANSWER, Transactions
 
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
 
@@ -97,7 +97,7 @@ def _streamed(gpu: GPU, stream: AccessStream, accesses: int) -> Transactions:
     instructions = np.zeros(len(address), INSTRUCTION)
     instructions["first"], instructions["count"] = np.arange(len(address)), 1
     instructions["kind"], instructions["flags"] = stream.kind, BYPASS_FLAG if stream.kind is OpKind.load else 0
-    instructions["answers"] = LoadClass.long if returns else NOTHING
+    instructions["answers"] = LoadClass.long if returns else NO_ANSWER
     for name in WAIT_COLUMNS:
         instructions[name] = NO_WAIT
     return Transactions(

@@ -23,7 +23,7 @@ from memsim.capture.arena import ProcessMemory
 from memsim.gpu.config import GPU
 from memsim.gpu.scale_model import scale_models
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.flushed import fill, own_dirty_sectors, with_buffer
+from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
@@ -218,7 +218,7 @@ def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     seeds = np.random.SeedSequence(0)
     system = System(transactions, gpu, execution.resident, seeds, where, name=trace.path)
     if flushed:
-        fill(system.machine, lines, _dirty_share(trace, gpu, lines))
+        fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines))
     trial = system.run()
     if flushed:
         trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))

@@ -15,7 +15,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.draws import page_stream
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.handed_on import hand_on
+from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
@@ -186,7 +186,7 @@ def _trial(program: _Launches, chain: LaunchChain) -> list[Trial]:
             gpu = override(gpu, {"stochastic.page_placement": False})
         system = System(execution.transactions, gpu, execution.resident, replay, where, name=execution.trace)
         if before is not None:
-            hand_on(before.machine, system.machine)
+            carry_over_l2(before.machine, system.machine)
         found.append(system.run(grouping=np.random.default_rng(grouping)))
         before, places[gpu.l1.sets] = system, system.where
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.describe import Recorder, Workload, load_workload
-from memsim.trace import made_for, source_text
+from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
@@ -48,7 +48,7 @@ def record(
     parameters = workload.parameters(params)
     launch = workload.build(parameters)
     recorder = Recorder(workload, launch)
-    about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": made_for.stated(gpu)}
+    about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": target_gpu.gpu_label(gpu)}
     with TraceWriter(out, parameters=parameters, **about) as writer:
         # The first block alone tells what a block accesses and how much shared memory it declares.
         start = snapshot.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0

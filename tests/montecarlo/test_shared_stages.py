@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from parted_lanes import LONG, traced
+from divergent_lanes import LONG, traced
 
 import memsim
 from memsim.gpu.fields_read import agrees, recording_reads

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import slow_and_fast
 from budget import cases
-from parted_lanes import traced
+from divergent_lanes import traced
 
 import memsim
 from memsim import Launch, Thread, workload
@@ -127,12 +127,12 @@ TWO_SIDES = f"{USES * 6} @%p1 bra $other; {USES * 6} bra $end; $other: {USES} $e
 def test_lanes_part_where_they_did(cause, tmp_path):
     """Else what a transform wins would be lost by sides in turn: it waits for fewer loads, or lanes are others."""
     trace, gpu = traced(TWO_SIDES, tmp_path), memsim.load_gpu("tesla-v100")
-    before = coalesce(trace, gpu).partings
-    assert before["join"].any()
+    before = coalesce(trace, gpu).divergences
+    assert before["reconvergence"].any()
     for transform in find_transforms(cause, trace, tuple(range(len(trace.ops))), gpu):
         after = coalesce(transform.of(trace, gpu)[0], gpu)
-        assert np.array_equal(after.partings, before), transform.text
-        assert not after.instructions["wait_long"][before["join"] > 0].any()
+        assert np.array_equal(after.divergences, before), transform.text
+        assert not after.instructions["wait_long"][before["reconvergence"] > 0].any()
 
 
 def test_lanes_read_and_written_back_are_the_trace():

@@ -263,7 +263,7 @@ class KernelMachine:
             "loops": np.zeros(rare.N_LOOPS, np.int64),
         }
         named |= columns
-        named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
+        named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "trace_addresses")}
         return MachineArrays(**named)
 
     def _specials(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
-from memsim.trace import made_for, source_text
+from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape
@@ -254,7 +254,7 @@ def begin_trace(ready: KernelRun, out: str | Path, gpu: GPU) -> TraceWriter:
     launch = ready.launch
     return TraceWriter(
         out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters,
-        gpu=made_for.stated(gpu),
+        gpu=target_gpu.gpu_label(gpu),
     )  # fmt: skip
 
 

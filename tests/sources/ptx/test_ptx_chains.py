@@ -7,8 +7,8 @@ import pytest
 from test_ptx_rows import ADDRESS, rows_of
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.hierarchy.sm.parameters import gap_times
-from memsim.hierarchy.sm.state import CHAIN
+from memsim.hierarchy.sm.parameters import compute_run_times
+from memsim.hierarchy.sm.state import CRITICAL_PATH
 from memsim.trace.schema import LINKS, MIX, NO_OP, Flag
 
 
@@ -52,12 +52,12 @@ def test_links_without_own_cycles_take_those_of_class(own, cycles):
     for link in ("guard", "operand", "branch"):
         mixes[f"chain_{link}"] = 1
     gpu = override(load_gpu("tesla-c2050"), {"sm.instruction_cycles": 22})
-    assert gap_times(gpu, mixes)[0, CHAIN] == 3 * 22
-    assert gap_times(override(gpu, stated), mixes)[0, CHAIN] == cycles
+    assert compute_run_times(gpu, mixes)[0, CRITICAL_PATH] == 3 * 22
+    assert compute_run_times(override(gpu, stated), mixes)[0, CRITICAL_PATH] == cycles
 
 
 def test_a_chain_takes_the_sum_of_its_links(tmp_path):
     body = "setp.eq.s32 %p1, %r1, 0; @%p1 add.f32 %f2, %f1, %f1; st.shared.f32 [0], %f2;"
     trace, chunk = rows_of(f"{ADDRESS} ld.shared.f32 %f9, [0]; bar.sync 0; {body}", tmp_path)
     gpu = load_gpu("tesla-v100")
-    assert gap_times(gpu, np.asarray(trace.issue.mixes))[chunk.mix[2], CHAIN] == 12 + 8
+    assert compute_run_times(gpu, np.asarray(trace.issue.mixes))[chunk.mix[2], CRITICAL_PATH] == 12 + 8

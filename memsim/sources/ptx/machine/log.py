@@ -40,7 +40,7 @@ COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
     )
 )  # fmt: skip
 WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
-BARRIER_FLAG, MASKED_FLAG, TURN_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.turn)
+BARRIER_FLAG, MASKED_FLAG, PATH_SWITCH_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.path_switch)
 
 
 @inlined
@@ -99,7 +99,7 @@ def note_lanes(m, record, warp, mask):
     if record[MIX] != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
     if ran & mask == 0 and ran != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), TURN_FLAG)
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), PATH_SWITCH_FLAG)
         record[TURNED] |= ran | mask
     elif mask & ~ran != 0 and mask & record[TURNED] != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), 0)
@@ -183,7 +183,7 @@ def _is_answered(micro):
 
 
 @called
-def log_access(m, record, warp, pc, lanes, place, count, array, space):
+def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space):
     """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops.
 
     What registers hold that it brings is in the warp's record then: number and class of the load.
@@ -191,12 +191,12 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     op = static_op(m, pc, array)
     if op < 0:
         return False
-    low, mask = place[0], np.int64(0)
+    low, mask = trace_addresses[0], np.int64(0)
     for i in range(count):
-        low = min(low, place[i])
+        low = min(low, trace_addresses[i])
         mask |= np.int64(1) << lanes[i]
     row = m.rows[m.cursor[0]]
-    place_lanes(row, m.listed, m.cursor, lanes, place, count, low, np.int64(0), 1)
+    place_lanes(row, m.listed, m.cursor, lanes, trace_addresses, count, low, np.int64(0), 1)
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
     record[SPINS] = 0
@@ -241,7 +241,7 @@ def array_at(m, region, offset):
 
 
 @called
-def place_of(m, record, region, lane, address, width):
+def trace_address(m, record, region, lane, address, width):
     """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
     if m.spaces[region] == GLOBAL or m.spaces[region] == CONSTANT:
         return address - m.shifts[region]
@@ -260,16 +260,18 @@ def log_lanes(m, record, warp, pc, count, width):
             continue
         region, taken = find(m, m.address[first]), np.int64(0)
         array = array_at(m, region, m.address[first] - m.starts[region])
-        start = place_of(m, record, region, m.lanes[first], m.address[first], width)
+        start = trace_address(m, record, region, m.lanes[first], m.address[first], width)
         for i in range(first, count):
             if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
-                place = place_of(m, record, region, m.lanes[i], m.address[i], width)
-                if abs(place - start) < REACH // 2:
-                    m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
+                trace_addresses = trace_address(m, record, region, m.lanes[i], m.address[i], width)
+                if abs(trace_addresses - start) < REACH // 2:
+                    m.some[taken], m.trace_addresses[taken], m.left[i] = m.lanes[i], trace_addresses, False
                     taken += 1
         if array == UNNUMBERED:
             return False
-        if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]):
+        if array >= 0 and not log_access(
+            m, record, warp, pc, m.some, m.trace_addresses, taken, array, m.spaces[region]
+        ):
             return False
     return True
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined, loop
 from memsim.jit.separate_kernel import call_at
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, access, log_masked
 from memsim.sources.ptx.machine.barriers import (
@@ -100,7 +100,7 @@ ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE, TEXTURE, SURFACE = (
 @loop
 def run(m):
     """Run teams of blocks until all are done, or something must be seen to; returns a Stop, and can be called again."""
-    m = place_of(m)
+    m = pointer_to(m)
     status = m.status
     while status[TEAM_NUMBER] < status[LAST_TEAM]:
         if status[RUNNING] == 0:

@@ -30,7 +30,7 @@ class MachineArrays(NamedTuple):
     lanes: np.ndarray  # i8 [LANES], active lanes of an access
     address: np.ndarray  # i8 [LANES], theirs
     some: np.ndarray  # i8 [LANES], lanes of one of several rows
-    place: np.ndarray  # i8 [LANES], theirs in the trace
+    trace_addresses: np.ndarray  # i8 [LANES], theirs in the trace
     left: np.ndarray  # bool [LANES]
     left_matrix: np.ndarray  # f8 [16, 64], operands and sums of a matrix product
     right_matrix: np.ndarray  # f8 [64, 256]

@@ -14,9 +14,9 @@ from memsim.cli import app
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.gpu.presets import load_gpu, override
 from memsim.support.errors import InputError
-from memsim.trace.made_for import meant
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, LaunchShape, OpKind, Space, StaticOp
+from memsim.trace.target_gpu import resolve_gpu
 from memsim.trace.writer import TraceWriter
 
 
@@ -26,7 +26,7 @@ def _recorded(gpu, **more):
 
 def test_trace_is_replayed_on_its_own_gpu(tmp_path):
     trace = _recorded("tesla-c2050", out=tmp_path / "t.h5")
-    assert trace.gpu == "tesla-c2050" and meant(trace, None) == "tesla-c2050"
+    assert trace.gpu == "tesla-c2050" and resolve_gpu(trace, None) == "tesla-c2050"
     simulated = memsim.simulate(trace, trials=1)
     assert simulated.trials.about["gpu"]["name"] == "tesla-c2050"
     assert simulated.trials.about["gpu_provenance"]["l1.ways"]["source"]
@@ -35,11 +35,11 @@ def test_trace_is_replayed_on_its_own_gpu(tmp_path):
 
 
 def test_a_gpu_that_is_named_goes_before(tmp_path):
-    assert meant(_recorded("tesla-c2050"), "h100") == "h100"
+    assert resolve_gpu(_recorded("tesla-c2050"), "h100") == "h100"
 
 
 def test_every_way_in_has_one_default(tmp_path):
-    assert meant(memsim.trace("saxpy", n=512), None) == DEFAULT_GPU
+    assert resolve_gpu(memsim.trace("saxpy", n=512), None) == DEFAULT_GPU
     shown = {name: CliRunner().invoke(app, [name, "--help"]).stdout for name in ("trace", "capture", "run", "explore")}
     assert all(DEFAULT_GPU in " ".join(text.split()) for text in shown.values())
 
@@ -60,7 +60,7 @@ def test_trace_that_does_not_tell_is_for_default(tmp_path):
     with h5py.File(tmp_path / "t.h5", "r+") as file:
         del file.attrs["gpu"]
     for trace in (silent, Trace.open(tmp_path / "t.h5")):
-        assert trace.gpu == "" and meant(trace, None) == DEFAULT_GPU
+        assert trace.gpu == "" and resolve_gpu(trace, None) == DEFAULT_GPU
 
 
 def test_gpu_without_preset_must_be_named_again(tmp_path):

@@ -1,4 +1,4 @@
-"""Where lanes part: random programs of branches, whose partings are checked lane by lane."""
+"""Where warps diverge: random programs of branches, whose divergences are checked lane by lane."""
 
 from time import process_time
 
@@ -7,13 +7,13 @@ from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.trace.partings import find_partings
+from memsim.trace.divergence import find_divergences
 from memsim.trace.schema import NO_OP, NO_WAIT, Flag
-from memsim.trace.transactions import INSTRUCTION, NOTHING, PARTING
+from memsim.trace.transactions import DIVERGENCE, INSTRUCTION, NO_ANSWER
 
 ALL = (1 << 32) - 1
 LOAD, USE, WORK, BARRIER = range(4)
-TURN = int(Flag.turn)
+PATH_SWITCH = int(Flag.path_switch)
 
 
 @st.composite
@@ -28,27 +28,27 @@ def programs(draw, mask=ALL, depth=3):
         second = draw(programs(mask & ~lanes, depth - 1)) if lanes != mask else []
         rows += [(WORK, mask), *first]
         if lanes and lanes != mask and (second or draw(st.booleans())):
-            rows += [(TURN << 8, mask & ~lanes), *second]
+            rows += [(PATH_SWITCH << 8, mask & ~lanes), *second]
         rows += draw(st.lists(st.just((BARRIER, mask)), max_size=1)) if mask == ALL else []
         rows += draw(programs(mask, depth - 1))
     return rows
 
 
-def partings_of(*warps):
+def divergences_of(*warps):
     """Partings of warps; a use waits for all loads before."""
     flat = [row for warp in warps for row in warp]
     rows = np.zeros(len(flat), INSTRUCTION)
-    rows["op"], rows["answers"] = NO_OP, NOTHING
+    rows["op"], rows["answers"] = NO_OP, NO_ANSWER
     for name in ("wait_long", "wait_short", "wait_copies"):
         rows[name] = NO_WAIT
     what = np.array([one for one, _ in flat], np.int64)
     rows["op"][what == LOAD], rows["answers"][what == LOAD] = 0, 0
     rows["wait_long"][np.isin(what, [USE, BARRIER])] = 0
-    flags = np.select([what == TURN << 8, what == BARRIER], [TURN, int(Flag.barrier)], 0).astype("u1")
+    flags = np.select([what == PATH_SWITCH << 8, what == BARRIER], [PATH_SWITCH, int(Flag.barrier)], 0).astype("u1")
     masks = np.array([mask for _, mask in flat], "<u4")
-    found = np.zeros(len(flat), PARTING)
+    found = np.zeros(len(flat), DIVERGENCE)
     starts = np.cumsum([0, *map(len, warps)])
-    find_partings(starts, flags, masks, rows, np.zeros(len(flat), np.uint8), found)
+    find_divergences(starts, flags, masks, rows, np.zeros(len(flat), np.uint8), found)
     return found
 
 
@@ -60,14 +60,14 @@ def together(masks):
 @given(programs(), programs())
 def test_concurrent_paths_share_no_lane_load_or_barrier(one, two):
     """So each lane's own order is kept, and a side that counts its own loads alone knows all it waits for."""
-    found = partings_of(one, two)
+    found = divergences_of(one, two)
     flat, last = [*one, *two], 0
-    for first in np.flatnonzero(found["join"]).tolist():
-        second, join = first + int(found["second"][first]), first + int(found["join"][first])
+    for first in np.flatnonzero(found["reconvergence"]).tolist():
+        second, join = first + int(found["second"][first]), first + int(found["reconvergence"][first])
         assert last <= first < second < join and (join <= len(one) or first >= len(one))
-        assert flat[second][0] == TURN << 8
-        sides = [[mask for _, mask in flat[begin:end]] for begin, end in ((first, second), (second, join))]
-        assert together(sides[0]) & together(sides[1]) == 0
+        assert flat[second][0] == PATH_SWITCH << 8
+        paths = [[mask for _, mask in flat[begin:end]] for begin, end in ((first, second), (second, join))]
+        assert together(paths[0]) & together(paths[1]) == 0
         assert all(what != BARRIER for what, _ in flat[first:join])
         warp, begin = (one, 0) if first < len(one) else (two, len(one))
         assert not pending(warp, first - begin) and not pending(warp, join - begin)
@@ -87,50 +87,50 @@ def pending(warp, at):
 
 def test_two_sides_and_what_stays_in_turn():
     low, high = 0xFFFF, 0xFFFF0000
-    before, turn = (WORK, ALL), (TURN << 8, high)
-    sides = [before, (LOAD, low), (USE, low), turn, (LOAD, high), (USE, high)]
+    before, turn = (WORK, ALL), (PATH_SWITCH << 8, high)
+    paths = [before, (LOAD, low), (USE, low), turn, (LOAD, high), (USE, high)]
 
     def found(*rows):
-        return [(int(k), *map(int, one)) for k, one in enumerate(partings_of(rows)) if one["join"]]
+        return [(int(k), *map(int, one)) for k, one in enumerate(divergences_of(rows)) if one["reconvergence"]]
 
-    assert found(*sides) == found(*sides, (USE, ALL)) == [(1, 2, 5)]
-    assert found(*sides, *sides) == [(1, 2, 5), (7, 2, 5)]
+    assert found(*paths) == found(*paths, (USE, ALL)) == [(1, 2, 5)]
+    assert found(*paths, *paths) == [(1, 2, 5), (7, 2, 5)]
     assert found(before, (LOAD, low), (USE, low), (LOAD, high)) == []  # one skipped, then the other: no turn
     assert found(before, turn, (USE, high)) == []  # one side alone
-    assert found((LOAD, ALL), *sides) == []  # neither side waits for that load
+    assert found((LOAD, ALL), *paths) == []  # neither path waits for that load
     assert found((LOAD, ALL), before, (USE, low), turn, (USE, high)) == [(2, 1, 3)]  # it is used at once
     assert found(before, (LOAD, low), turn, (LOAD, high), (USE, ALL)) == [(1, 1, 3)]  # both are used behind
     assert found(before, (LOAD, low), turn, (LOAD, high), (LOAD, ALL), (USE, ALL)) == []
-    assert found(*sides[:3], (BARRIER, low), *sides[3:]) == []
+    assert found(*paths[:3], (BARRIER, low), *paths[3:]) == []
 
 
 def test_of_nested_branches_the_outermost():
     quarter, other, half = 0xFF, 0xFF00, 0xFFFF
-    inner = [(WORK, half), (USE, quarter), (TURN << 8, other), (USE, other)]
-    outer = [(WORK, ALL), *inner, (TURN << 8, ALL & ~half), (USE, ALL & ~half)]
-    found = partings_of(outer)
-    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 4, 6)]
+    inner = [(WORK, half), (USE, quarter), (PATH_SWITCH << 8, other), (USE, other)]
+    outer = [(WORK, ALL), *inner, (PATH_SWITCH << 8, ALL & ~half), (USE, ALL & ~half)]
+    found = divergences_of(outer)
+    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["reconvergence"])] == [(1, 4, 6)]
 
 
 def test_of_three_cases_last_runs_beside_others():
-    cases = [(USE, 1), (TURN << 8, 2), (USE, 2), (TURN << 8, 4), (USE, 4), (WORK, 7)]
-    found = partings_of([(WORK, 7), *cases])
-    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 3, 5)]
+    cases = [(USE, 1), (PATH_SWITCH << 8, 2), (USE, 2), (PATH_SWITCH << 8, 4), (USE, 4), (WORK, 7)]
+    found = divergences_of([(WORK, 7), *cases])
+    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["reconvergence"])] == [(1, 3, 5)]
 
 
 def test_where_lanes_meet_ends_the_second_side():
     """Its lanes alone may do what comes next, by its predicate, or none."""
-    sides = [(WORK, ALL), (USE, 1), (TURN << 8, 2), (USE, 2)]
+    paths = [(WORK, ALL), (USE, 1), (PATH_SWITCH << 8, 2), (USE, 2)]
     for after in ((USE, 2), (WORK, 0)):
-        assert partings_of([*sides, (WORK, 3), after])["join"].tolist() == [0, 3, 0, 0, 0, 0]
+        assert divergences_of([*paths, (WORK, 3), after])["reconvergence"].tolist() == [0, 3, 0, 0, 0, 0]
 
 
 def test_many_turns_take_no_longer_each():
     """Of a file that means ill: no row is looked at by each turn before it."""
     rows = 1 << 17
-    alike, by_turns = [(TURN << 8, 1)] * rows, [(TURN << 8, 1), (TURN << 8, 2)] * (rows // 2)
-    partings_of([(WORK, 1)])  # compiled
+    alike, by_turns = [(PATH_SWITCH << 8, 1)] * rows, [(PATH_SWITCH << 8, 1), (PATH_SWITCH << 8, 2)] * (rows // 2)
+    divergences_of([(WORK, 1)])  # compiled
     begin = process_time()
-    assert not partings_of(alike)["join"].any()
-    assert partings_of(by_turns)["join"].tolist() == [2, 0] * (rows // 2)
+    assert not divergences_of(alike)["reconvergence"].any()
+    assert divergences_of(by_turns)["reconvergence"].tolist() == [2, 0] * (rows // 2)
     assert process_time() - begin < 5  # quadratic: minutes

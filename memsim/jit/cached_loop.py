@@ -9,11 +9,11 @@ from typing import Any
 from numba.core.caching import FunctionCache
 
 from memsim.jit.jit_units import Loop, being_compiled
-from memsim.jit.loop_cache import LoopCacheImpl, alone
+from memsim.jit.loop_cache import LoopCacheImpl, hold_lock
 from memsim.jit.loop_counts import counts
 
 
-class KeptLoop(FunctionCache):
+class CachedLoop(FunctionCache):
     """A loop's machine code on disk, read without what only a compilation needs.
 
     Before it reads, Numba's own cache imports its implementation of all of NumPy (and SciPy's linear algebra, to see
@@ -49,7 +49,7 @@ class KeptLoop(FunctionCache):
             yield
             return
         self._open()
-        with alone(f"{self.cache_path}/{self._impl.filename_base}"):
+        with hold_lock(f"{self.cache_path}/{self._impl.filename_base}"):
             yield
 
     def _open(self) -> None:
@@ -58,15 +58,15 @@ class KeptLoop(FunctionCache):
             self._opened = True
 
 
-def kept_loop(function: Any, options: dict[str, Any]) -> Loop:
+def cached_loop(function: Any, options: dict[str, Any]) -> Loop:
     """A loop that counts no references."""
-    return Loop(function, {"_nrt": False, "error_model": "numpy", **options}, KeptLoop(function))
+    return Loop(function, {"_nrt": False, "error_model": "numpy", **options}, CachedLoop(function))
 
 
 def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
     """Make ready the loop for arguments of these types if it was compiled before."""
-    kept = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
-    if kept is not None:
-        dispatcher.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
-        dispatcher.add_overload(kept)
-    return kept is not None
+    loaded = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
+    if loaded is not None:
+        dispatcher.targetctx.insert_user_function(loaded.entry_point, loaded.fndesc, [loaded.library])
+        dispatcher.add_overload(loaded)
+    return loaded is not None

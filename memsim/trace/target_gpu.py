@@ -14,7 +14,7 @@ from memsim.trace.reader import Trace
 
 
 @lru_cache(64)
-def stated(gpu: GPU) -> str:
+def gpu_label(gpu: GPU) -> str:
     """What a trace says of the GPU that it is made for: the name of a preset, if it is one unchanged.
 
     >>> stated(load_gpu("h100"))
@@ -25,14 +25,14 @@ def stated(gpu: GPU) -> str:
 
 
 @overload
-def meant(trace: Trace, gpu: str | Path | None) -> str | Path: ...
+def resolve_gpu(trace: Trace, gpu: str | Path | None) -> str | Path: ...
 
 
 @overload
-def meant(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path: ...
+def resolve_gpu(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path: ...
 
 
-def meant(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path:
+def resolve_gpu(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path:
     """The GPU that was named; else the preset that the trace was made for; else, if it does not tell, the default.
 
     Raises:

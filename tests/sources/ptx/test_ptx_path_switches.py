@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from parted_lanes import LONG, STEPS, chase, traced
+from divergent_lanes import LONG, STEPS, chase, traced
 
 import memsim
 from memsim.gpu.presets import load_gpu, names
@@ -18,7 +18,7 @@ def rows(trace):
     """(lanes, whether the warp turns to them, whether it accesses global memory) of each row."""
     [chunk] = trace.chunks()
     is_store = [op != 0xFFFF and trace.ops[op].space == 0 for op in chunk.op.tolist()]
-    return list(zip(chunk.mask.tolist(), (chunk.flags & Flag.turn != 0).tolist(), is_store, strict=True))
+    return list(zip(chunk.mask.tolist(), (chunk.flags & Flag.path_switch != 0).tolist(), is_store, strict=True))
 
 
 def test_rows_of_two_sides_stand_apart(tmp_path):
@@ -31,7 +31,7 @@ def test_rows_of_two_sides_stand_apart(tmp_path):
     [turn] = [k for k, row in enumerate(found) if row[1]]
     assert stores[0] < turn < stores[1] and found[turn][0] == high
     assert all(mask in (low, high) for mask, *_ in found[stores[0] : stores[1] + 1])
-    [parted] = np.flatnonzero(coalesce(trace, load_gpu("tesla-v100")).partings["join"])
+    [parted] = np.flatnonzero(coalesce(trace, load_gpu("tesla-v100")).divergences["reconvergence"])
     assert parted == stores[0] and found[parted - 1][0] == low | high
     [chunk] = trace.chunks()
     assert not chunk.gap[turn] and coalesce(trace, load_gpu("tesla-v100")).instructions["flags"][turn] == 0
@@ -49,7 +49,7 @@ def test_rows_of_two_sides_stand_apart(tmp_path):
 def test_no_switch_where_no_lanes_wait(body, limit, tmp_path):
     trace = traced(body, tmp_path, limit)
     assert not any(turn for _, turn, _ in rows(trace))
-    assert not len(coalesce(trace, load_gpu("tesla-v100")).partings)
+    assert not len(coalesce(trace, load_gpu("tesla-v100")).divergences)
 
 
 def cycles(trace, divergence="interleaved"):
@@ -90,8 +90,8 @@ def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
     sides = f"@%p1 bra $other; {chase('a')} bra $end; $other: st.global.u32 [%rd3], 2; $end:"
     trace = traced(f"{sides} {AFTER} {after}", tmp_path)
     tx = coalesce(trace, load_gpu("tesla-v100"))
-    [parted] = np.flatnonzero(tx.partings["join"])
-    join = parted + int(tx.partings["join"][parted])
+    [parted] = np.flatnonzero(tx.divergences["reconvergence"])
+    join = parted + int(tx.divergences["reconvergence"][parted])
     assert tx.instructions["gap"][join:].sum() >= 600 and tx.instructions["gap"][parted:join].max() < 600
     assert cycles(trace) - cycles(traced(sides, tmp_path)) > 600 * 4
 

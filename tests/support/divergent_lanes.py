@@ -1,4 +1,4 @@
-"""A warp whose lanes part at a branch, in PTX: its head, sides that take long, and its trace."""
+"""A warp that diverges at a branch, in PTX: its head, paths that take long, and its trace."""
 
 import numpy as np
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.hierarchy.flushed import fill, own_dirty_sectors, with_buffer
+from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import _system
 
@@ -17,7 +17,7 @@ def test_a_flushed_l2_is_full_and_dirty(limit):
     own = _system(gpu).transactions
     transactions, where = with_buffer(own, gpu)
     system = System(transactions, gpu, 1, np.random.SeedSequence(0), where)
-    fill(system.machine, len(own.line_address))
+    fill_l2(system.machine, len(own.line_address))
     cache = system.machine.slices.cache
     assert (cache.tags >= len(own.line_address)).mean() > 0.9
     assert own_dirty_sectors(system.machine, len(own.line_address)) == 0

@@ -12,18 +12,18 @@ from hypothesis import strategies as st
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
+from memsim.hierarchy.machine import ReusableMachine
 from memsim.hierarchy.mapping import layout
-from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.trace.transactions import Transactions
 
 
-def trial(tx: Transactions, gpu: GPU, number: int, where=None, spare: Spare | None = None) -> Trial:
-    system = System(tx, gpu, 2, np.random.SeedSequence(number), where, spare=spare)
+def trial(tx: Transactions, gpu: GPU, number: int, where=None, reusable: ReusableMachine | None = None) -> Trial:
+    system = System(tx, gpu, 2, np.random.SeedSequence(number), where, reusable=reusable)
     done = system.run(grouping=np.random.default_rng(number))
-    if spare is not None:
-        spare.put(system.machine, tx, system.where)
+    if reusable is not None:
+        reusable.put(system.machine, tx, system.where)
     return done
 
 
@@ -35,14 +35,14 @@ def counted(done: Trial) -> dict[str, bytes]:
 @given(st.data())
 def test_trials_in_one_machine_equal_new_machines(data):
     gpu = data.draw(machines.machines())
-    tx, spare = data.draw(machines.traces(gpu)), Spare()
+    tx, reusable = data.draw(machines.traces(gpu)), ReusableMachine()
     where = layout(tx, gpu)
     for number in (1, 2, 1):
-        assert counted(trial(tx, gpu, number, where, spare)) == counted(trial(tx, gpu, number, where))
+        assert counted(trial(tx, gpu, number, where, reusable)) == counted(trial(tx, gpu, number, where))
 
 
 def test_machine_built_for_another_run_is_not_used():
-    gpu, spare, tx = machines.gpu(), Spare(), machines.one_warp(machines.instruction([(0, 1)]))
+    gpu, reusable, tx = machines.gpu(), ReusableMachine(), machines.one_warp(machines.instruction([(0, 1)]))
     where = layout(tx, gpu)
     system = System(tx, gpu, 2, np.random.SeedSequence(0), where)
     for other in (
@@ -50,11 +50,13 @@ def test_machine_built_for_another_run_is_not_used():
         (tx, override(gpu, {"sm.lookup_cycles": 2}), where),
         (tx, gpu, replace(where)),
     ):
-        spare.put(system.machine, tx, where)
-        assert System(*other[:2], 2, np.random.SeedSequence(0), other[2], spare=spare).machine is not system.machine
-    spare.put(system.machine, tx, where)
-    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is system.machine
-    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is not system.machine
-    spare.put(system.machine, tx, where)
-    spare.drop()
-    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is not system.machine
+        reusable.put(system.machine, tx, where)
+        assert (
+            System(*other[:2], 2, np.random.SeedSequence(0), other[2], reusable=reusable).machine is not system.machine
+        )
+    reusable.put(system.machine, tx, where)
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, reusable=reusable).machine is system.machine
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, reusable=reusable).machine is not system.machine
+    reusable.put(system.machine, tx, where)
+    reusable.drop()
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, reusable=reusable).machine is not system.machine

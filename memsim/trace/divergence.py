@@ -1,4 +1,4 @@
-"""Where the lanes of a warp part and both sides can run at once: found in the order in which a trace has their rows."""
+"""Where a warp diverges and both paths can run at once: found in the order in which a trace has their rows."""
 
 from __future__ import annotations
 
@@ -7,52 +7,52 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, NO_WAIT, Flag, LoadClass
 
-TURN = int(Flag.turn)
+PATH_SWITCH = int(Flag.path_switch)
 TOGETHER = int(Flag.barrier | Flag.arrives | Flag.awaits)  # what a whole warp does, and mbarriers
 LONG, SHORT, COPIES = int(LoadClass.long), int(LoadClass.short), int(LoadClass.copies)
-UNDER_WAY, INSIDE = 1, 2  # notes of a row: of loads before it; it is in a parting, not its first row
+UNDER_WAY, INSIDE = 1, 2  # notes of a row: of loads before it; it is in a divergence, not its first row
 
 
 @loop
-def find_partings(first_instruction, flags, masks, rows, notes, found):
-    """Find the partings of lanes whose two sides run at once; the outermost, where they are nested.
+def find_divergences(first_instruction, flags, masks, rows, notes, found):
+    """Find the divergences whose two paths run at once; the outermost, where they are nested.
 
-    The sides have no lane in common, so each lane's order is kept. A side counts its own loads alone, so all others
-    must have answered: a parting stays in turn if the first row of its first side, or of what comes after both, that is
-    more than instructions does not wait for all loads before it.
+    The paths have no lane in common, so each lane's order is kept. A path counts its own loads only, so all others must
+    have answered. The paths run in turn if a row does not wait for all loads before it: the first row of the first
+    path, or of what comes after both, that is more than instructions.
 
     Args:
         first_instruction: i8 [n_warps + 1], of a chunk.
         flags, masks: its columns.
         rows: INSTRUCTION [n_instructions], with waits and what they answer among.
         notes: u1 [n_instructions], scratch.
-        found: PARTING [n_instructions], all 0; filled.
+        found: DIVERGENCE [n_instructions], all 0; filled.
     """
     for warp in range(len(first_instruction) - 1):
         begin, end = first_instruction[warp], first_instruction[warp + 1]
         note_loads(rows, notes, begin, end)
-        together = begin  # rows before this are in partings that were found
+        together = begin  # rows before this are in divergences that were found
         for second in range(begin, end):
-            if flags[second] & TURN == 0 or second < together:
+            if flags[second] & PATH_SWITCH == 0 or second < together:
                 continue
-            first, lanes = first_side(masks, notes, begin, second)
+            first, lanes = find_first_path(masks, notes, begin, second)
             if lanes == 0:
                 continue
-            join = end_of_second(masks, second, end)
-            if not can_part(flags, notes, first, join, end):
+            reconvergence = end_second_path(masks, second, end)
+            if not can_run_both_paths(flags, notes, first, reconvergence, end):
                 continue
-            for row in range(first, second):  # partings within its first side
-                found[row]["second"] = found[row]["join"] = 0
-            for row in range(first + 1, join):
+            for row in range(first, second):  # divergences within its first path
+                found[row]["second"] = found[row]["reconvergence"] = 0
+            for row in range(first + 1, reconvergence):
                 notes[row] |= INSIDE
-            found[first]["second"], found[first]["join"] = second - first, join - first
-            together = join
+            found[first]["second"], found[first]["reconvergence"] = second - first, reconvergence - first
+            together = reconvergence
 
 
 @loop
-def first_side(masks, notes, begin, second):
-    """Where the side before the second begins, and its lanes: behind the last row of the second's lanes, and behind the
-    parting that row is in."""
+def find_first_path(masks, notes, begin, second):
+    """Where the path before the second begins, and its lanes: behind the last row of the second's lanes, and behind the
+    divergence that row is in."""
     first, lanes = second, 0
     while first > begin and masks[first - 1] & masks[second] == 0:
         first -= 1
@@ -64,12 +64,12 @@ def first_side(masks, notes, begin, second):
 
 
 @loop
-def end_of_second(masks, second, end):
-    """The first row with other lanes than those that the warp turned to."""
-    join = second
-    while join < end and masks[join] & ~masks[second] == 0:
-        join += 1
-    return join
+def end_second_path(masks, second, end):
+    """The first row with other lanes than those that the warp switched to."""
+    reconvergence = second
+    while reconvergence < end and masks[reconvergence] & ~masks[second] == 0:
+        reconvergence += 1
+    return reconvergence
 
 
 @loop
@@ -126,9 +126,9 @@ def waits_for_none(row):
 
 
 @loop
-def can_part(flags, notes, first, join, end):
-    """Whether sides need no earlier load, nothing after them needs one of theirs, and they do nothing as a warp."""
-    for row in range(first, join):
+def can_run_both_paths(flags, notes, first, reconvergence, end):
+    """Whether paths need no earlier load, nothing after them needs one of theirs, and they do nothing as a warp."""
+    for row in range(first, reconvergence):
         if flags[row] & TOGETHER:
             return False
-    return notes[first] & UNDER_WAY == 0 and (join == end or notes[join] & UNDER_WAY == 0)
+    return notes[first] & UNDER_WAY == 0 and (reconvergence == end or notes[reconvergence] & UNDER_WAY == 0)

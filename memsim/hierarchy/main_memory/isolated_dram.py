@@ -13,13 +13,13 @@ from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import level_records, records
 
 # time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
-REQUEST_ALONE = np.dtype(
+ISOLATED_REQUEST = np.dtype(
     [("time", "<i8"), ("row", "<i4"), ("channel", "<u2"), ("bank", "u1"), ("kind", "u1"), ("mask", "u1")]
 )
 AT_LAST = 1 << 40  # an SM cycle after all answers: channels that advance to it come to rest before
 
 
-class Alone:
+class IsolatedDram:
     """The channels of a machine with nothing under way, for lists of requests, each of which finds them idle.
 
     Args:
@@ -48,9 +48,9 @@ class Alone:
         for state, fresh in self._to_idle:
             np.copyto(state, fresh)
         channels, free = machine.channels, machine.sms.free_requests
-        machine.loop("alone", _send, channels, free, listed, out)(channels, free, listed, out)
+        machine.loop("isolated_send", _send, channels, free, listed, out)(channels, free, listed, out)
         machine.loop("channels", advance_channels, channels, 0, 0)(channels, AT_LAST, AT_LAST)
-        machine.loop("answered", _collect, channels, free, listed, out)(channels, free, listed, out)
+        machine.loop("isolated_collect", _collect, channels, free, listed, out)(channels, free, listed, out)
         return out
 
 
