@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memsim.capture.server import Captured
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
-    from memsim.sources.wanted import Wanted
+    from memsim.sources.selection import CaptureSelection
     from memsim.trace.reader import Trace
 
 
@@ -115,7 +115,7 @@ def capture(
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_executable, capture_sources
     from memsim.sources.outputs import is_folder
-    from memsim.sources.wanted import ALL, Wanted, chosen_kernels, chosen_launches
+    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
 
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
@@ -126,7 +126,7 @@ def capture(
     launches = chosen_launches(launch)
     if stand_ins and launches is not ALL:
         raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
-    wanted = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
+    wanted = CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         sources = Sources(
             tuple(Path(one) for one in names),
@@ -151,7 +151,7 @@ def capture(
 
 
 def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: CaptureSelection,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
     from memsim.capture.python.script import capture_script

@@ -28,9 +28,9 @@ from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
-from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, places
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
-from memsim.sources.snapshot import wave_blocks
+from memsim.sources.traced_blocks import wave_blocks
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -242,7 +242,7 @@ def _pointers(launch: PtxLaunch, memory: ProcessMemory, data: bytes) -> list[tup
     """The allocations that words of a launch's parameters point into: their addresses, and the words' places."""
     found = []
     parameters = launch.function.parameters
-    for first, one in zip(places(parameters), parameters, strict=True):
+    for first, one in zip(parameter_offsets(parameters), parameters, strict=True):
         for at in range(first, first + one.bytes - _POINTER + 1, _POINTER):
             allocation = memory.allocation_at(int.from_bytes(data[at : at + _POINTER], "little"))
             if allocation is not None:

@@ -14,7 +14,7 @@ from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Prog
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.files import read_small
 from memsim.support.scratch import Scratch
@@ -85,7 +85,7 @@ def _tuned(
         return modelled(trace, gpu).milliseconds
 
     timer = Timer(clock, blocks, folder, until=lambda name: kernel in (None, name))
-    nothing = Wanted(launches=())  # of launches that are not timed
+    nothing = CaptureSelection(launches=())  # of launches that are not timed
     capture_script(script, arguments, folder / f"launch{SUFFIX}", gpu, nothing, timer=timer, needs_trace=False)
     others = []
     for one in timer.tuned:

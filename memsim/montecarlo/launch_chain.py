@@ -23,7 +23,7 @@ from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, demand, tables, tell_demand, worthwhile_jobs
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
-from memsim.support.result_cache import KeptRows
+from memsim.support.result_cache import StoredRows
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
@@ -76,7 +76,7 @@ class Chains:
             jobs: processes; None: all cores, unless there is little to do.
             progress: called with the chains done, and all.
         """
-        kept = {chain.trial: KeptRows(self._key(chain)) for chain in self.chains}
+        kept = {chain.trial: StoredRows(self._key(chain)) for chain in self.chains}
         todo = [chain for chain in self.chains if not self._read(chain, kept[chain.trial])]
         done = len(self.chains) - len(todo)
         if progress:
@@ -125,7 +125,7 @@ class Chains:
         about = self._about(chain.places[-1]) | {"gpu": self.gpu.model_dump(mode="json")}
         return cache_key(about, "chain", digests, list(chain.places), chain.trial)
 
-    def _read(self, chain: LaunchChain, rows: KeptRows) -> bool:
+    def _read(self, chain: LaunchChain, rows: StoredRows) -> bool:
         """Take a chain's trials from the cache, if all of them are there."""
         found = {}
         for place, arrays in rows.read():

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.trial import Trial
-from memsim.support.result_cache import KeptRows
+from memsim.support.result_cache import StoredRows
 from memsim.support.source_digest import own_digest
 
 ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
@@ -60,7 +60,7 @@ class CachedTrials:
     """
 
     def __init__(self, key: str | None, n_ops: int) -> None:
-        self._rows = KeptRows(key)
+        self._rows = StoredRows(key)
         self.found: dict[int, Trial] = {}
         self.demand: dict[str, Any] | None = None
         for number, arrays in self._rows.read():

@@ -103,7 +103,7 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
 def _captured(one: TraceWanted, path: Path) -> Trace:
     from memsim.capture.build import Sources
     from memsim.capture.session import capture_sources
-    from memsim.sources.wanted import Wanted, chosen_kernels
+    from memsim.sources.selection import CaptureSelection, chosen_kernels
 
     kernel = one.kernel
     sources = Sources(
@@ -113,7 +113,7 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         "c++17",
         tuple(kernel.libraries),
     )
-    which = Wanted(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
+    which = CaptureSelection(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
     return capture_sources(sources, arguments, path, _machine(one.gpu), which).trace
 

@@ -26,7 +26,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, run_trial
 from memsim.profile.demand import requested
 from memsim.support.errors import InputError
-from memsim.support.result_cache import KeptRows
+from memsim.support.result_cache import StoredRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.why.bottleneck import Bottleneck, Gain
@@ -127,7 +127,7 @@ def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
 
 def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Transformed], None, None]:
     """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
-    kept = [KeptRows(_key(common, item)) for item in items]
+    kept = [StoredRows(_key(common, item)) for item in items]
     missing = []
     for number, rows in enumerate(kept):
         found = next((arrays for _, arrays in rows.read()), None)

@@ -13,7 +13,7 @@ from memsim.montecarlo import run as montecarlo
 from memsim.support import result_cache
 from memsim.support.cache import VARIABLE
 from memsim.support.errors import InputError
-from memsim.support.result_cache import KeptRows, remove_beyond
+from memsim.support.result_cache import StoredRows, remove_beyond
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_files_that_were_not_used_go_first(tmp_path):
 
 
 def test_row_that_was_half_written_is_cut_off(folder):
-    rows = KeptRows("key")
+    rows = StoredRows("key")
     rows.add(1, {"a": np.arange(3)})
     with (folder / "key").open("ab") as file:
         file.write(b"mstr and so on")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.sources.rows import REACH, place_lanes
+from memsim.sources.rows import REACH, encode_addresses
 from memsim.sources.waits import wait_for_none
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP
 
 WARP_SIZE = 32
 ROW = np.dtype([*INSTRUCTION_COLUMNS.items()])
 MOST_ROWS = WARP_SIZE  # that one access can take, when no two lanes' addresses lie within REACH of each other
-MOST_GAP = 2**32 - 1
+MOST_COMPUTE_RUN = 2**32 - 1
 
 
 @loop
@@ -55,7 +55,7 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
                     some[0, count], some[1, count] = lane, address
                     count += 1
         rest ^= part
-        place_lanes(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
+        encode_addresses(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
         _fill(rows, cursor, op, flags, gap, part)
         flags, gap = 0, 0
 
@@ -66,7 +66,7 @@ def _fill(rows, cursor, op, flags, gap, mask):
     row = rows[cursor[0]]
     row["op"] = op
     row["flags"] = flags
-    row["gap"] = min(gap, MOST_GAP)
+    row["gap"] = min(gap, MOST_COMPUTE_RUN)
     row["mask"] = mask
     row["off_path"] = 0
     wait_for_none(row)

@@ -207,8 +207,8 @@ class _Body:
         """Move what comes after so many rows and addresses to the start of the buffers."""
         state, tables = self._state, self._tables
         for held, count, written in ((tables.rows, rows, 0), (tables.addresses, addresses, 1)):
-            kept = held[count : tables.cursor[written]].copy()
-            held[: len(kept)] = kept
+            rest = held[count : tables.cursor[written]].copy()
+            held[: len(rest)] = rest
             tables.cursor[written] -= count
         state["rows_before"] += rows
         state["addresses_before"] += addresses

@@ -149,19 +149,19 @@ def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]
     used = sorted(log.used)
     if not kernels:
         return used
-    kept = set()
-    for wanted in kernels:
+    selected = set()
+    for selector in kernels:
         found = {
             number
             for number in used
-            if wanted == str(log.launches[number].id)
-            or (not wanted.isdigit() and wanted in log.launches[number].kernel)
+            if selector == str(log.launches[number].id)
+            or (not selector.isdigit() and selector in log.launches[number].kernel)
         }
         if not found:
             names = ", ".join(f"{log.launches[number].id} {log.launches[number].kernel}" for number in used)
-            raise InputError(source, f"kernel {wanted}", f"is not there; there are {names[:400]}")
-        kept |= found
-    return sorted(kept)
+            raise InputError(source, f"kernel {selector}", f"is not there; there are {names[:400]}")
+        selected |= found
+    return sorted(selected)
 
 
 def _write(source: Path, log: _Log, number: int, path: Path) -> Trace:

@@ -17,19 +17,19 @@ from memsim.sources.ptx.machine.codes import (
     OUTSTANDING,
     RAN,
     SPINS,
-    TURNED,
+    SWITCHED,
     USES,
     WAITING,
     Micro,
     Y,
 )
-from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, REACH, START, begin_row, place_lanes
+from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, REACH, START, begin_row, encode_addresses
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
-LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
+LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's gap: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
-PLACED = 512  # bytes to which such arrays are aligned in the trace
+ARRAY_ALIGNMENT = 512  # bytes to which such arrays are aligned in the trace
 FULL = -2  # in the table of mixes: it is full
 GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
 COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
@@ -50,7 +50,7 @@ def charge(m, record, warp, active, segment):
     Where the table of mixes is full, what the warp has issued so far becomes a row of its own.
     """
     mix = m.next_mix[record[MIX], segment]
-    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_GAP:
+    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_COMPUTE_RUN:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
         mix = m.next_mix[0, segment]
     if mix < 0:
@@ -63,7 +63,7 @@ def charge(m, record, warp, active, segment):
 def fill(row, record, state, gaps, warp, active):
     """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
-    state[warp, GAP] = gaps[mix, 0]
+    state[warp, COMPUTE_RUN] = gaps[mix, 0]
     state[warp, OFF_CRITICAL_PATH] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["mix"] = mix
@@ -100,11 +100,11 @@ def note_lanes(m, record, warp, mask):
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
     if ran & mask == 0 and ran != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), PATH_SWITCH_FLAG)
-        record[TURNED] |= ran | mask
-    elif mask & ~ran != 0 and mask & record[TURNED] != 0:
+        record[SWITCHED] |= ran | mask
+    elif mask & ~ran != 0 and mask & record[SWITCHED] != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), 0)
-        if record[TURNED] & ~mask == 0:
-            record[TURNED] = 0
+        if record[SWITCHED] & ~mask == 0:
+            record[SWITCHED] = 0
     record[RAN] = mask
 
 
@@ -196,7 +196,7 @@ def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space)
         low = min(low, trace_addresses[i])
         mask |= np.int64(1) << lanes[i]
     row = m.rows[m.cursor[0]]
-    place_lanes(row, m.listed, m.cursor, lanes, trace_addresses, count, low, np.int64(0), 1)
+    encode_addresses(row, m.listed, m.cursor, lanes, trace_addresses, count, low, np.int64(0), 1)
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
     record[SPINS] = 0
@@ -223,7 +223,9 @@ def _number_array(m, region):
         m.numbered[number], m.arrays[region] = region, number
         m.shifts[region] = m.starts[region] - m.next_array[1]
         m.next_array[0] += 1
-        m.next_array[1] += (m.stops[region] - m.starts[region] + PLACED - 1) // PLACED * PLACED
+        m.next_array[1] += (
+            (m.stops[region] - m.starts[region] + ARRAY_ALIGNMENT - 1) // ARRAY_ALIGNMENT * ARRAY_ALIGNMENT
+        )
 
 
 @inlined
@@ -234,9 +236,9 @@ def array_at(m, region, offset):
             _number_array(m, region)
         return np.int64(m.arrays[region])
     found = np.int64(-1)
-    for k in range(len(m.parts)):
-        if m.parts[k, 0] <= offset:
-            found = m.parts[k, 1]
+    for k in range(len(m.shared_arrays)):
+        if m.shared_arrays[k, 0] <= offset:
+            found = m.shared_arrays[k, 1]
     return found
 
 
@@ -263,9 +265,9 @@ def log_lanes(m, record, warp, pc, count, width):
         start = trace_address(m, record, region, m.lanes[first], m.address[first], width)
         for i in range(first, count):
             if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
-                trace_addresses = trace_address(m, record, region, m.lanes[i], m.address[i], width)
-                if abs(trace_addresses - start) < REACH // 2:
-                    m.some[taken], m.trace_addresses[taken], m.left[i] = m.lanes[i], trace_addresses, False
+                at = trace_address(m, record, region, m.lanes[i], m.address[i], width)
+                if abs(at - start) < REACH // 2:
+                    m.some[taken], m.trace_addresses[taken], m.left[i] = m.lanes[i], at, False
                     taken += 1
         if array == UNNUMBERED:
             return False

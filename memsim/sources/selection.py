@@ -13,7 +13,7 @@ ALL = range(sys.maxsize)
 
 
 @dataclass(frozen=True)
-class Wanted:
+class CaptureSelection:
     """What of a program's run is captured.
 
     Attributes:

@@ -28,11 +28,11 @@ from memsim.capture.library_build import native_digest
 from memsim.capture.server import Captured
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX, moved_trace
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
 from memsim.support.files import HIDDEN
-from memsim.support.result_cache import KeptRows, limit_bytes, remove_beyond
+from memsim.support.result_cache import StoredRows, limit_bytes, remove_beyond
 from memsim.support.scratch import Scratch
 from memsim.support.source_digest import own_digest
 from memsim.trace.reader import Trace
@@ -46,17 +46,17 @@ _HARMLESS = ("/dev/null", "/dev/tty")
 _OF_THE_SYSTEM = ("/proc/", "/sys/")
 
 
-class KeptCapture:
+class StoredCapture:
     """The captures of one command; its program's inputs tell which of them is meant.
 
     Args:
         program: the executable that memsim built.
-        arguments, shown, gpu, wanted: as for :func:`memsim.capture.server.serve`.
+        arguments, shown, gpu, selection: as for :func:`memsim.capture.server.serve`.
         cached: false keeps and finds nothing.
     """
 
     def __init__(
-        self, program: Path, arguments: Sequence[str], shown: str, gpu: GPU, wanted: Wanted, cached: bool
+        self, program: Path, arguments: Sequence[str], shown: str, gpu: GPU, selection: CaptureSelection, cached: bool
     ) -> None:
         self._begun = time.time_ns()
         self._program = program
@@ -65,13 +65,13 @@ class KeptCapture:
             "program": [program.parent.name, _made_of(program.parent)],
             "command": [os.getcwd(), shown, *arguments],
             "gpu": gpu.model_dump(mode="json"),
-            "wanted": repr(wanted),
+            "wanted": repr(selection),
             "variables": _variables(_ALWAYS_READ) | {k: v for k, v in os.environ.items() if k.startswith("MEMSIM_")},
         }
-        self._rows: KeptRows | None = None
-        if cached and limit_bytes() and not wanted.to_end and _has_no_input():
+        self._rows: StoredRows | None = None
+        if cached and limit_bytes() and not selection.to_end and _has_no_input():
             key = hashlib.sha256(json.dumps(state, sort_keys=True).encode()).hexdigest()[:32]
-            self._rows = KeptRows(key, KIND)
+            self._rows = StoredRows(key, KIND)
 
     def find(self, out: Path) -> Captured | None:
         """The capture that was made before, its traces written anew; None if there is none of the present inputs.
@@ -92,14 +92,14 @@ class KeptCapture:
             copies = []
             for name, digest in record["traces"]:
                 copy = Path(scratch) / name
-                kept = cache_folder(KIND) / f"{digest}{SUFFIX}"
+                stored = cache_folder(KIND) / f"{digest}{SUFFIX}"
                 try:
-                    shutil.copyfile(kept, copy)
-                    os.utime(kept)  # what is used last stays
+                    shutil.copyfile(stored, copy)
+                    os.utime(stored)  # what is used last stays
                 except OSError:
                     return None
                 if _digest(copy) != digest:
-                    kept.unlink(missing_ok=True)
+                    stored.unlink(missing_ok=True)
                     return None
                 copies.append(copy)
             traces = [Trace.open(moved_trace(copy, out)) for copy in copies]

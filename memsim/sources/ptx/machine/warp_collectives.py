@@ -131,13 +131,13 @@ def _reduced(values, row, group):
         if not (group >> lane) & 1:
             continue
         value = (values[lane] << row[SHIFT]) >> row[SHIFT] if row[Y] else values[lane]
-        result = value if not started else _joined(row[X], result, value)
+        result = value if not started else _combine(row[X], result, value)
         started = True
     return result
 
 
 @called
-def _joined(what, a, b):
+def _combine(what, a, b):
     if what == R_ADD:
         return a + b
     if what == R_MINIMUM:

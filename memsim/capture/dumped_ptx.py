@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-KEPT_PTX = "MEMSIM_KEPT_PTX"  # the environment variable with the folder of a program
+DUMPED_PTX = "MEMSIM_DUMPED_PTX"  # the environment variable with the folder of a program
 _ENTRY = re.compile(r"\.entry\s+([\w$.]+)")
 
 
-def kept_ptx(image: bytes, folder: Path) -> str | None:
+def dumped_ptx(image: bytes, folder: Path) -> str | None:
     """The newest PTX text in a folder whose kernels' names stand in an image; None: there is none."""
     for path in sorted(folder.rglob("*.ptx"), key=lambda one: -one.stat().st_mtime_ns):
         text = path.read_text(errors="replace").rstrip("\0")

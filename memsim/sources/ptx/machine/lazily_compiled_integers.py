@@ -205,10 +205,10 @@ def _permuted(a, b, control, mode):
 @inlined
 def _funnel(a, b, amount, left):
     """The upper half of (b, a) shifted left, or its lower half shifted right."""
-    whole = (b << 32) | a
+    both_words = (b << 32) | a
     if left:
-        return b if amount == 0 else np.int64(np.uint64(whole) >> np.uint64(32 - amount))
-    return np.int64(np.uint64(whole) >> np.uint64(amount))
+        return b if amount == 0 else np.int64(np.uint64(both_words) >> np.uint64(32 - amount))
+    return np.int64(np.uint64(both_words) >> np.uint64(amount))
 
 
 @inlined

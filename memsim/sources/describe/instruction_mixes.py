@@ -7,7 +7,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import WAITING_STATE
 from memsim.sources.mixes import mix_number
-from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, charge
+from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, charge
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 N_CLASSES = len(INSTRUCTION_CLASSES)
@@ -27,12 +27,12 @@ def issue(state, bits, warps, counts, chains):
 
 
 @loop
-def issue_chain(state, bits, warps, count, chain):
+def issue_critical_path(state, bits, warps, count, critical_path):
     """Charge every active warp with instructions of no class whose longest chain of dependent ones is known."""
     for r in range(len(warps)):
         if bits[r] != 0:
-            state[warps[r], GAP] += count
-            state[warps[r], OFF_CRITICAL_PATH] += count - chain
+            state[warps[r], COMPUTE_RUN] += count
+            state[warps[r], OFF_CRITICAL_PATH] += count - critical_path
             state[warps[r], COUNTS + UNKNOWN] += count
 
 
@@ -45,30 +45,30 @@ def enter_mixes(rows, first, last, state, mixes, fields, before):
     """
     number = np.int64(0)
     before[:] = -1
-    chain_before = np.int64(-1)
+    critical_path_before = np.int64(-1)
     for i in range(first, last):
         row = rows[i]
         counts = state[row["warp"], COUNTS : COUNTS + N_CLASSES + 1]
-        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["off_path"])
-        same = chain == chain_before
+        gap, critical_path = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["off_path"])
+        same = critical_path == critical_path_before
         for k in range(N_CLASSES + 1):
             same &= counts[k] == before[k]
             before[k] = counts[k]
             counts[k] = 0
         if not same:
-            number = mix_of(mixes, before, gap, chain, fields)
-            chain_before = chain
+            number = mix_of(mixes, before, gap, critical_path, fields)
+            critical_path_before = critical_path
         row["mix"] = number
 
 
 @loop
-def mix_of(mixes, counts, gap, chain, fields):
+def mix_of(mixes, counts, gap, critical_path, fields):
     """Number of the mix of a gap: its longest chain has the classes as the whole has; 0 if one is unknown."""
     if counts[UNKNOWN] != 0 or gap == 0:
         return np.int64(0)
     so_far = np.int64(0)
     for k in range(N_CLASSES):
         fields[2 * k] = counts[k]
-        fields[2 * k + 1] = (so_far + counts[k]) * chain // gap - so_far * chain // gap
+        fields[2 * k + 1] = (so_far + counts[k]) * critical_path // gap - so_far * critical_path // gap
         so_far += counts[k]
     return mix_number(mixes, fields)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsim.gpu.config import GPU
-from memsim.sources import snapshot
+from memsim.sources import traced_blocks
 from memsim.sources.ptx.trace import KernelRun, Progress, begin_trace, chunks, finish_trace
-from memsim.sources.snapshot import LEAST_WAVES
+from memsim.sources.traced_blocks import LEAST_WAVES
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -39,7 +39,7 @@ class ExecutedCounts:
 
 
 @dataclass(frozen=True)
-class Whole:
+class FullLaunch:
     """A launch that has run.
 
     Attributes:
@@ -63,10 +63,10 @@ def run_and_trace(
     gpu: GPU,
     blocks: str | None = None,
     *,
-    only_snapshot: bool = False,
+    snapshot_only: bool = False,
     is_worth: Callable[[int], bool] = lambda _: True,
     progress: Progress | None = None,
-) -> Whole:
+) -> FullLaunch:
     """Run all blocks of a launch in order; those of the snapshot are traced.
 
     Args:
@@ -75,7 +75,7 @@ def run_and_trace(
         out: the trace file.
         gpu: whose occupancy and L2 size choose the snapshot.
         blocks: as in :func:`memsim.sources.ptx.trace.trace_launch`.
-        only_snapshot: the other blocks do not run.
+        snapshot_only: the other blocks do not run.
         is_worth: from the accesses of the launch, guessed from its first blocks, to whether it is traced any further.
         progress: called with the blocks done and all.
 
@@ -84,9 +84,9 @@ def run_and_trace(
     """
     counts, n_blocks, team = ExecutedCounts(), traced.launch.n_blocks, traced.device.team
     shape = traced.shape(traced.launch.registers)
-    first = snapshot.given_blocks(blocks, shape, gpu).start // team * team if blocks is not None else 0
+    first = traced_blocks.given_blocks(blocks, shape, gpu).start // team * team if blocks is not None else 0
     done = 0
-    if first and not only_snapshot and _others(rest, range(first), counts) > first:
+    if first and not snapshot_only and _others(rest, range(first), counts) > first:
         raise InputError("--blocks", blocks or "", "begins among blocks that wait for one another; begin with block 0")
     trace, traced_executed = None, 0
     with suppress(_NotWorth):
@@ -101,10 +101,10 @@ def run_and_trace(
             finish_trace(traced, writer, shape)
         trace, traced_executed = Trace.open(out), traced.executed
     counts.add(traced)
-    if done < n_blocks and not only_snapshot:
+    if done < n_blocks and not snapshot_only:
         _others(rest, range(done, n_blocks), counts)
-    few = trace is not None and trace.n_blocks < min(n_blocks, LEAST_WAVES * snapshot.wave_blocks(shape, gpu))
-    return Whole(trace, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
+    few = trace is not None and trace.n_blocks < min(n_blocks, LEAST_WAVES * traced_blocks.wave_blocks(shape, gpu))
+    return FullLaunch(trace, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
 
 
 def _guess(run: KernelRun, blocks: int, n_blocks: int) -> int:
@@ -120,4 +120,4 @@ def _others(rest: Callable[[], KernelRun], ids: range, counts: ExecutedCounts) -
     return reached
 
 
-__all__ = ["ExecutedCounts", "Whole", "run_and_trace"]
+__all__ = ["ExecutedCounts", "FullLaunch", "run_and_trace"]

@@ -27,7 +27,7 @@ _LENGTH = {GUARD: 3, OPERAND: 2}
 
 @total_ordering
 @dataclass(frozen=True)
-class Chain:
+class DependentInstructions:
     """Instructions that wait for each other.
 
     Attributes:
@@ -44,10 +44,10 @@ class Chain:
     def length(self) -> int:
         return self.matrix + sum(count * _LENGTH.get(k, 1) for k, count in enumerate(self.links))
 
-    def __lt__(self, other: Chain) -> bool:
+    def __lt__(self, other: DependentInstructions) -> bool:
         return (self.length, self.links) < (other.length, other.links)
 
-    def then(self, links: Becomes, matrix: int = 0) -> Chain:
+    def then(self, links: Becomes, matrix: int = 0) -> DependentInstructions:
         """The chain with what one more instruction becomes; what vanishes leaves it as it is.
 
         >>> Chain().then({INTEGER: 1}).then({FP32: 2}).links[:2]
@@ -59,9 +59,9 @@ class Chain:
         # Of instructions of several classes it is not known which is the last: they were counted without their order.
         known = len(classes) == 1 and classes[0] in _FIXED and not matrix
         total = tuple(have + links.get(k, 0) for k, have in enumerate(self.links))
-        return Chain(total, classes[0] if known else None, self.matrix + matrix)
+        return DependentInstructions(total, classes[0] if known else None, self.matrix + matrix)
 
-    def to(self, link: int) -> Chain:
+    def to(self, link: int) -> DependentInstructions:
         """The chain up to something that takes longer to get its last result.
 
         >>> chain = Chain().then({INTEGER: 2}).to(OPERAND)
@@ -70,19 +70,21 @@ class Chain:
         """
         if self.last is None:
             return self
-        return Chain(tuple(n + (k == link) - (k == self.last) for k, n in enumerate(self.links)), matrix=self.matrix)
+        return DependentInstructions(
+            tuple(n + (k == link) - (k == self.last) for k, n in enumerate(self.links)), matrix=self.matrix
+        )
 
 
-def longest_to(one: Instruction, chains: Mapping[str, Chain]) -> Chain:
+def critical_path_to(one: Instruction, paths: Mapping[str, DependentInstructions]) -> DependentInstructions:
     """The longest chain that an instruction waits for.
 
     Args:
-        chains: by the register that holds its last result.
+        paths: by the register that holds its last result.
     """
     guards = set(registers_of(one.guard)) if one.guard is not None else set()
-    found = [Chain()]
+    found = [DependentInstructions()]
     for name in effects(one).reads:
-        if name in chains:
-            chain = chains[name]
-            found.append(chain.to(GUARD) if name in guards else chain.to(OPERAND) if effects(one).memory else chain)
+        if name in paths:
+            path = paths[name]
+            found.append(path.to(GUARD) if name in guards else path.to(OPERAND) if effects(one).memory else path)
     return max(found)

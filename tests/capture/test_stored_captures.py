@@ -11,13 +11,13 @@ import pytest
 from compilers import needs_capture, needs_gxx
 
 import memsim
-from memsim.capture import kept_captures
-from memsim.capture.kept_captures import INPUTS_VARIABLE, KeptCapture
+from memsim.capture import stored_captures
 from memsim.capture.libraries import library_folder
 from memsim.capture.library_build import HOST_INPUTS
 from memsim.capture.server import Captured
+from memsim.capture.stored_captures import INPUTS_VARIABLE, StoredCapture
 from memsim.gpu.presets import load_gpu
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 
 CONTENT = b"a trace"
 
@@ -27,8 +27,8 @@ def place(tmp_path, monkeypatch):
     """An empty cache, a program that was built from one file, an input file and a captured trace."""
     monkeypatch.setenv("MEMSIM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("MEMSIM_CACHE_MB", "10")
-    monkeypatch.setattr(kept_captures, "Trace", SimpleNamespace(open=lambda path: SimpleNamespace(path=path)))
-    monkeypatch.setattr(kept_captures, "_has_no_input", lambda: True)
+    monkeypatch.setattr(stored_captures, "Trace", SimpleNamespace(open=lambda path: SimpleNamespace(path=path)))
+    monkeypatch.setattr(stored_captures, "_has_no_input", lambda: True)
     for name in ("app", "input"):
         (tmp_path / name).write_text("1")
     (tmp_path / "made_of.json").write_text(json.dumps({"app.cu": [1, 2, "0123"]}))
@@ -37,7 +37,7 @@ def place(tmp_path, monkeypatch):
 
 
 def _command(place, *arguments, wanted=None, cached=True, gpu="rtx4090"):
-    return KeptCapture(place / "app", arguments, "app.cu", load_gpu(gpu), wanted or Wanted(), cached)
+    return StoredCapture(place / "app", arguments, "app.cu", load_gpu(gpu), wanted or CaptureSelection(), cached)
 
 
 def _keep(place, *lines, command=None, exit_code=None, mapped=None):
@@ -61,7 +61,7 @@ def test_same_command_gets_same_bytes_and_says_so(place):
     found = _found(place)
     assert (place / "again.h5").read_bytes() == CONTENT
     assert found.launches == {"k": 1}
-    assert found.notes == ["a note", kept_captures.NOTE]
+    assert found.notes == ["a note", stored_captures.NOTE]
 
 
 def test_changed_input_is_captured_anew(place):
@@ -88,7 +88,7 @@ def test_all_dependences_are_compared(place, monkeypatch, change):
     elif change == "gpu":
         options = {"gpu": "a100"}
     elif change == "wanted":
-        options = {"wanted": Wanted(blocks="all")}
+        options = {"wanted": CaptureSelection(blocks="all")}
     elif change == "header":
         (place / "made_of.json").write_text(json.dumps({"app.cu": [1, 2, "4567"]}))
     elif change == "program":
@@ -216,4 +216,4 @@ def test_second_capture_is_first_until_input_changes(tmp_path, monkeypatch):
     assert capture(7) == (first, True)
     Path("t.h5").unlink()
     again = memsim.capture("fill.cu", out="t.h5", cached=False)
-    assert Path("t.h5").read_bytes() == first and kept_captures.NOTE not in again.notes
+    assert Path("t.h5").read_bytes() == first and stored_captures.NOTE not in again.notes

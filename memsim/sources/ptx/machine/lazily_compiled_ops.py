@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.jit.compiled import inlined, loop
 from memsim.jit.separate_kernel import address_of
-from memsim.sources.ptx.machine import across, floats, rare_integers, tensors, textures
+from memsim.sources.ptx.machine import floats, lazily_compiled_integers, tensors, textures, warp_collectives
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE
 from memsim.sources.ptx.machine.atomics import atomic
@@ -45,7 +45,7 @@ _COMPARE, _TEST, _SET = int(floats.COMPARE), int(floats.TEST), int(floats.SET)
 
 
 @inlined
-def _keep(m, w, row, active):
+def _write_result(m, w, row, active):
     """Put what the active lanes got into the result's register."""
     lanes.blend(m.registers[w][row[DST]], m.row, active, np.int64(len(m.row)))
 
@@ -53,8 +53,8 @@ def _keep(m, w, row, active):
 @loop
 def _integer(m, w, pc, active):
     row = m.code[pc]
-    rare_integers.operate(m.registers[w], row, m.row, np.int64(len(m.row)))
-    _keep(m, w, row, active)
+    lazily_compiled_integers.operate(m.registers[w], row, m.row, np.int64(len(m.row)))
+    _write_result(m, w, row, active)
     return DONE
 
 
@@ -69,7 +69,7 @@ def _floating(m, w, pc, active):
     if row[Y] == _SET:
         for lane in range(LANES):
             m.row[lane] = row[COUNT] if (bits >> lane) & 1 else 0
-    _keep(m, w, row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
@@ -77,64 +77,64 @@ def _floating(m, w, pc, active):
 def _convert(m, w, pc, active):
     row = m.code[pc]
     floats.convert(m.registers[w], row, m.row, m.cell, m.single, m.double, np.int64(len(m.row)))
-    _keep(m, w, row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _shuffle(m, w, pc, active):
     row = m.code[pc]
-    across.shuffle(m.registers[w], row, m.predicates[w], m.row, active)
-    _keep(m, w, row, active)
+    warp_collectives.shuffle(m.registers[w], row, m.predicates[w], m.row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _vote(m, w, pc, active):
     row = m.code[pc]
-    across.vote(m.registers[w], row, m.predicates[w], m.row, active)
-    if row[X] == across.BALLOT:
-        _keep(m, w, row, active)
+    warp_collectives.vote(m.registers[w], row, m.predicates[w], m.row, active)
+    if row[X] == warp_collectives.BALLOT:
+        _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _match(m, w, pc, active):
     row = m.code[pc]
-    across.match(m.registers[w], row, m.predicates[w], m.row, active)
-    _keep(m, w, row, active)
+    warp_collectives.match(m.registers[w], row, m.predicates[w], m.row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _reduce(m, w, pc, active):
     row = m.code[pc]
-    across.reduce(m.registers[w], row, m.row, active)
-    _keep(m, w, row, active)
+    warp_collectives.reduce(m.registers[w], row, m.row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _elect(m, w, pc, active):
     row = m.code[pc]
-    across.elect(m.registers[w], row, m.predicates[w], m.row, active)
-    _keep(m, w, row, active)
+    warp_collectives.elect(m.registers[w], row, m.predicates[w], m.row, active)
+    _write_result(m, w, row, active)
     return DONE
 
 
 @loop
 def _active(m, w, pc, active):
     m.row[:] = active
-    _keep(m, w, m.code[pc], active)
+    _write_result(m, w, m.code[pc], active)
     return DONE
 
 
 @loop
 def _leave(m, w, pc, active):
     """The active lanes are no longer waited for by those of their set: machine code's BREAK."""
-    wanted = m.registers[w][m.code[pc, A]]
+    waits_for = m.registers[w][m.code[pc, A]]
     for lane in range(LANES):
-        wanted[lane] &= ~active
+        waits_for[lane] &= ~active
     return DONE
 
 
@@ -143,7 +143,7 @@ def _clock(m, w, pc, active):
     record = m.records[w]
     record[CLOCK] += 1
     m.row[:] = record[STEPS] + record[CLOCK]
-    _keep(m, w, m.code[pc], active)
+    _write_result(m, w, m.code[pc], active)
     return DONE
 
 
