@@ -109,8 +109,8 @@ def _l2(report: _Json, base: GPU) -> Iterator[_Value]:
     yield from _granularity(report, key, "l2.line_bytes", None)
     yield from _latency(report, "l2.hit_latency_cycles", f"{key}.latency")
     size = report.integer(f"{key}.size.value")
-    quantum = base.l2.line_bytes * base.l2.ways * base.l2.slices
-    rounded = max(1, round(size / quantum)) * quantum
+    set_bytes = base.l2.line_bytes * base.l2.ways * base.l2.slices
+    rounded = max(1, round(size / set_bytes)) * set_bytes
     how = "" if rounded == size else f" ({size} bytes), to whole sets of {base.l2.slices} slices"
     yield "l2.size_bytes", rounded, f"{key}.size{how}", "documented"
 

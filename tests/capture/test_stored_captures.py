@@ -126,7 +126,7 @@ def test_damaged_traces_are_not_taken(place):
     assert _found(place) is None and not (place / "again.h5").exists()
 
 
-def test_kept_captures_are_bounded(place, monkeypatch):
+def test_stored_captures_are_bounded(place, monkeypatch):
     monkeypatch.setenv("MEMSIM_CACHE_MB", "1")
     for k in range(5):
         (place / "captured.h5").write_bytes(bytes([k]) * 400_000)

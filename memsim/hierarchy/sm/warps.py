@@ -165,11 +165,11 @@ def choose(m, sm):
         skip = hash32(p.scheduler_key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
         m.sms[sm].draws += 1
     if greedy:
-        best, sign = NEVER, 1 if p.scheduler == OLDEST else -1
+        least_age, sign = NEVER, 1 if p.scheduler == OLDEST else -1
         s = 0
         while True:
-            if m.warps[base + s].ready and sign * m.warps[base + s].age < best:
-                best = sign * m.warps[base + s].age
+            if m.warps[base + s].ready and sign * m.warps[base + s].age < least_age:
+                least_age = sign * m.warps[base + s].age
                 slot = s
             s = next_slot(m, s)
             if s == 0:

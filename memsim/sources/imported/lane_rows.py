@@ -42,7 +42,7 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
     """
     rest = mask
     while rest:
-        part, count = np.int64(0), np.int64(0)
+        lane_mask, count = np.int64(0), np.int64(0)
         low = high = np.int64(-1)
         for lane in range(WARP_SIZE):
             if (rest >> lane) & 1:
@@ -51,12 +51,12 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
                     low = high = address
                 if max(high, address) - min(low, address) < REACH:
                     low, high = min(low, address), max(high, address)
-                    part |= np.int64(1) << lane
+                    lane_mask |= np.int64(1) << lane
                     some[0, count], some[1, count] = lane, address
                     count += 1
-        rest ^= part
+        rest ^= lane_mask
         encode_addresses(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
-        _fill(rows, cursor, op, flags, gap, part)
+        _fill(rows, cursor, op, flags, gap, lane_mask)
         flags, gap = 0, 0
 
 

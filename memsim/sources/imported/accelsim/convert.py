@@ -15,7 +15,7 @@ from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.opcodes import Opcodes
 from memsim.sources.imported.ops import CopiedRange, ImportedOps
 from memsim.sources.imported.text import Progress, as_array
-from memsim.sources.imported.warp_parts import index, order
+from memsim.sources.imported.warp_slices import index, order
 from memsim.sources.local_memory import WINDOW
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace

@@ -233,12 +233,12 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     else:
         gap = s.gap
         for space in range(4):
-            part = tables.found[space, 0]
-            if part:
+            lane_mask = tables.found[space, 0]
+            if lane_mask:
                 op = tables.found[space, 1]
                 lanes, some = tables.lanes, tables.some
                 before = tables.cursor[0]
-                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, part, lanes, some)
+                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, lane_mask, lanes, some)
                 flags, gap = 0, 0
                 if before == first:
                     end_run(tables.issue, tables.rows[first])

@@ -15,7 +15,7 @@ from memsim.sources.imported.nvbit.scan import KEY_BITS, LAUNCH_ROW, OPS_PER_OPC
 from memsim.sources.imported.opcodes import MOST, Opcodes
 from memsim.sources.imported.ops import ImportedOps
 from memsim.sources.imported.text import Progress, as_array, line_blocks
-from memsim.sources.imported.warp_parts import index
+from memsim.sources.imported.warp_slices import index
 from memsim.sources.outputs import trace_paths
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable

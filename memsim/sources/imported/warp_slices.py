@@ -1,4 +1,4 @@
-"""Parts of a column, one a warp, that lie anywhere in it: how to put them one after the other."""
+"""Slices of a column, one per warp, that lie anywhere in it: how to put them one after the other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 def index(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Where each part begins once they follow each other, and where the last ends.
+    """Where each slice begins once they follow each other, and where the last ends.
 
     >>> index(np.array([7, 0]), np.array([9, 3])).tolist()
     [0, 2, 5]
@@ -15,7 +15,7 @@ def index(start: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def order(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Numbers of all the parts' items, part after part.
+    """Numbers of the items of all slices, slice after slice.
 
     >>> order(np.array([7, 0]), np.array([9, 3])).tolist()
     [7, 8, 0, 1, 2]
