@@ -209,7 +209,7 @@ class Judge:
                     "evidence": finding.evidence if finding else "",
                     "hint": finding.advice if finding else "",
                     "gain": None if one.gain is None else float(one.gain.share.mean),
-                    "upper_bound": float(one.bound),
+                    "upper_bound": float(one.upper_bound),
                 }
             )
         return found

@@ -69,14 +69,21 @@ def findings_document(result: RunResult, causes: Sequence[Bottleneck] | None) ->
     if not has_profiles(result):
         return None  # a file before version 1.2
     found = find_bottlenecks(result) if causes is None else causes
-    return [_place(one, finding) for one in found for finding in one.findings]
+    return [_finding(one, finding) for one in found for finding in one.findings]
 
 
-def _place(one: Bottleneck, finding: Finding) -> dict[str, Any]:
-    fields = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
-    return {name: getattr(finding, name) for name in fields} | {
+def _finding(one: Bottleneck, finding: Finding) -> dict[str, Any]:
+    return {
+        "cause": finding.cause,
+        "place": finding.location,
+        "text": finding.text,
+        "array": finding.array,
+        "excess": finding.attributable_share,
+        "cost": finding.bounded_share,
+        "evidence": finding.evidence,
+        "advice": finding.advice,
         "see": one.cause.section,
-        "bound": one.bound,
+        "bound": one.upper_bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
         "replayed": None if one.gain is None else one.gain.transform,
     }

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
 from memsim.support.errors import InputError
-from memsim.why.bottleneck import Bottleneck
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
-from memsim.why.finding import LEAST_EXCESS, Cause
+from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause
 
 if TYPE_CHECKING:
     from memsim.trace.reader import Trace
@@ -70,7 +69,7 @@ def explain(
     in_order = [of_one_warp(result, recorded, gpu_of(result))]
     if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
         in_order.append(of_few_elements(result, recorded))
-    found += [one for one in in_order if one is not None and one.excess >= LEAST_EXCESS]
+    found += [one for one in in_order if one is not None and one.attributable_share >= LEAST_SHARE]
     found.sort(key=Bottleneck.rank)
     return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 

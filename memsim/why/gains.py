@@ -29,10 +29,9 @@ from memsim.support.errors import InputError
 from memsim.support.result_cache import KeptRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
-from memsim.why.bottleneck import Bottleneck, Gain
 from memsim.why.bottlenecks import gpu_of
-from memsim.why.finding import Cause
-from memsim.why.parts import busiest, busy
+from memsim.why.finding import Bottleneck, Cause, Gain
+from memsim.why.limiter import busiest_component, busy_shares
 from memsim.why.transforms import Transform, find_transforms
 
 TRIALS = 3  # the interval from two would be four times as wide
@@ -127,9 +126,9 @@ def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
 
 def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Transformed], None, None]:
     """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
-    kept = [KeptRows(_key(common, item)) for item in items]
+    cached = [KeptRows(_key(common, item)) for item in items]
     missing = []
-    for number, rows in enumerate(kept):
+    for number, rows in enumerate(cached):
         found = next((arrays for _, arrays in rows.read()), None)
         if found is None:
             missing.append(number)
@@ -145,11 +144,11 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
     load_loops(common.gpu)
     todo = [items[number] for number in missing]
     with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
-        for place, one in replays:
+        for position, one in replays:
             letters = np.frombuffer(one.text.encode(), np.uint8)
             arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
-            kept[missing[place]].add(0, arrays)
-            yield missing[place], one
+            cached[missing[position]].add(0, arrays)
+            yield missing[position], one
 
 
 def _key(common: _Again, item: _Item) -> str:
@@ -174,7 +173,7 @@ def _replayed(common: _Again, item: _Item) -> _Transformed:
     except InputError:
         return _Transformed(transform.text, np.zeros(0, np.int64), np.zeros(0))
     then = RunResult(trials)
-    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
+    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest_component(busy_shares(then))[1])
 
 
 def _trials(common: _Again, transform: Transform) -> Trials:

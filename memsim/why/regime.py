@@ -17,7 +17,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
-from memsim.why.site import kernel_file
+from memsim.why.source_access import kernel_file
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
 
 
 def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
-    """In excess: the share of SMs that get no block, or what the model says a full SM would win within what the warps
-    allow, whichever is more; and no more than the busiest part leaves."""
+    """Attributable share: the share of SMs that get no block, or what the model predicts a full SM saves within what
+    the warps allow, whichever is more; and no more than the busiest component leaves."""
     said, limiters = of.prediction, of.limiters
     idle, evidence = _idle_sms(of), []
     if idle:
@@ -99,12 +99,12 @@ def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Fin
         )
     if not evidence:
         return
-    cost = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
+    share = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
     where = kernel_file(result), launch, ""
     advice = "; ".join(_ROOM[limiter] for limiter in limiters)
-    yield Finding(Cause.few_warps, *where, cost, cost, "; ".join(evidence), advice)
+    yield Finding(Cause.few_warps, *where, share, share, "; ".join(evidence), advice)
 
 
 def _idle_sms(of: Regime) -> float:

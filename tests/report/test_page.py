@@ -30,8 +30,7 @@ from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.page.write import render
 from memsim.why import Bottleneck
-from memsim.why.bottleneck import Gain
-from memsim.why.finding import Cause, Finding
+from memsim.why.finding import Cause, Finding, Gain
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -63,9 +63,12 @@ def _check(slow, fast, cause):
 def check_bounds(causes):
     """No replay saves more than its bound, nor does its interval reach beyond, nor do its places cost more."""
     for one in causes:
-        assert 0 <= one.bound <= 1 and sum(finding.cost for finding in one.findings) <= one.bound + 1e-9
+        assert (
+            0 <= one.upper_bound <= 1
+            and sum(finding.bounded_share for finding in one.findings) <= one.upper_bound + 1e-9
+        )
         if one.gain is not None:
-            assert one.gain.share.mean <= one.bound and one.gain.interval.high <= one.bound
+            assert one.gain.share.mean <= one.upper_bound and one.gain.interval.high <= one.upper_bound
 
 
 @pytest.mark.parametrize("pair", _marked(PAIRS))
@@ -103,26 +106,26 @@ def test_bounding_shared_memory_is_reported_first():
     """Eight results per thread save 30 %; 18 % is predicted, as they save address arithmetic, too."""
     trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
     first = explain(result, trace).causes[0]
-    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
+    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.upper_bound
 
 
-def _nothing_is_told(trace, result):
+def _reports_no_findings(trace, result):
     causes = explain(result, trace).causes
     check_bounds(causes)
     return all(one.gain is None or one.gain.share.mean < 0.01 for one in causes)
 
 
 def test_kernel_with_nothing_wrong_has_nothing_to_win():
-    assert _nothing_is_told(*_simulated("saxpy", "tesla-v100", n=1 << 20))
+    assert _reports_no_findings(*_simulated("saxpy", "tesla-v100", n=1 << 20))
 
 
 @pytest.mark.slow
-def test_what_costs_nothing_wins_nothing():
+def test_cause_without_cost_has_no_gain():
     """CUDAMicroBench's MemAlign: warps that begin in the middle of a sector."""
     of = dict(n=1 << 18, dtype="float64")
     (trace, result), (_, aligned) = (_simulated("saxpy", "tesla-v100", offset=by, **of) for by in (1, 0))
     assert abs(1 - aligned.kernel_time.mean / result.kernel_time.mean) < 0.01
-    assert _nothing_is_told(trace, result)
+    assert _reports_no_findings(trace, result)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, KnownWaits, OpKind
 from memsim.why import Cause
 from memsim.why.transforms import find_transforms
-from memsim.why.transforms.transform import TransformedTrace, whole_blocks
+from memsim.why.transforms.transform import TransformedTrace, read_blocks
 
 
 def _trace(name="transpose", **parameters):
@@ -137,7 +137,7 @@ def test_lanes_part_where_they_did(cause, tmp_path):
 
 def test_lanes_read_and_written_back_are_the_trace():
     trace = _trace("spmv", rows=512, nnz_per_row=8)
-    for blocks in whole_blocks(trace, 1000):
+    for blocks in read_blocks(trace, 1000):
         rows = np.flatnonzero(blocks.chunk.op != 0xFFFF)
         addresses = lane_addresses(blocks.chunk, rows)
         again = with_addresses(blocks.chunk, rows, addresses)
@@ -147,7 +147,7 @@ def test_lanes_read_and_written_back_are_the_trace():
 
 def test_whole_blocks_are_the_trace():
     trace = _trace()
-    parts = list(whole_blocks(trace, 100))
+    parts = list(read_blocks(trace, 100))
     (chunk,) = trace.chunks()
     assert len(parts) == trace.n_blocks
     assert (np.concatenate([part.chunk.base for part in parts]) == chunk.base).all()

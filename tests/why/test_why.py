@@ -25,10 +25,10 @@ from memsim.support.errors import InputError
 from memsim.why import Cause, explain, find_bottlenecks, regime
 from memsim.why.bottlenecks import gpu_of
 from memsim.why.lanes import conflicts
-from memsim.why.parts import bound_by
+from memsim.why.limiter import limiting_component
 from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
-from memsim.why.site import kernel_file, sites
+from memsim.why.source_access import kernel_file, source_accesses
 from memsim.why.trees import of_few_elements
 from memsim.why.work import ResultWork
 
@@ -95,7 +95,11 @@ def test_inefficiency_is_named_and_gone_in_fast_version(pair):
     result = _result(name, gpu, n=n, **common, **slow)
     assert _causes(result)[0] is cause
     first = _of(result, cause).findings[0]
-    assert first.place.startswith(f"{name}.py:") and first.array and 0 < first.cost <= first.excess <= 1
+    assert (
+        first.location.startswith(f"{name}.py:")
+        and first.array
+        and 0 < first.bounded_share <= first.attributable_share <= 1
+    )
     assert set(_causes(_result(name, gpu, n=n, **common, **fast))) == STAYS.get(pair, set())
 
 
@@ -136,14 +140,14 @@ def test_launch_of_few_warps_is_told_by_model():
         "16 blocks for 80 SMs: 80% of the SMs are idle; an SM holds 8 of 64 warps, limited by "
     )
     assert only.advice.startswith("launch more threads")
-    assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
+    assert only.bounded_share <= 1 - max(8 / 64, bandwidth_used(result))
 
 
 def test_sms_without_block_are_reported_with_fitting_blocks():
     result = _result(limited, threads=1024, n_blocks=3)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.evidence.startswith("3 blocks for 80 SMs: 96% of the SMs are idle")
-    assert only.excess == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
+    assert only.attributable_share == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
 
 
 @pytest.mark.parametrize(
@@ -168,7 +172,7 @@ def test_warps_that_slow_model_are_not_advised(monkeypatch):
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
     (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
-    assert only.evidence.endswith("predicts no less time with full SMs") and only.excess == 0
+    assert only.evidence.endswith("predicts no less time with full SMs") and only.attributable_share == 0
 
 
 @pytest.mark.parametrize(
@@ -182,7 +186,7 @@ def test_warps_that_slow_model_are_not_advised(monkeypatch):
 def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
-    (only,) = bound_by(result, [])
+    (only,) = limiting_component(result, [])
     assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
@@ -203,7 +207,9 @@ def test_text_and_json_say_the_same(tmp_path):
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
     wanted = document(result)["findings"][0]
-    assert wanted.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
+    assert (
+        wanted.items() >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
+    )
     result.save(tmp_path / "r.h5")
     command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
@@ -243,11 +249,11 @@ def test_constant_addresses_cost_time_of_own_unit():
     warps = (1 << 14) // 32
     assert first.cause is Cause.conflicts and "32.0 distinct constant addresses" in first.findings[0].evidence
     lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
-    assert first.excess == pytest.approx(min(1, lost))
-    assert 0 < first.gain.share.mean <= first.bound
-    (site,) = (one for one in sites(result, gpu) if one.own_unit)
+    assert first.attributable_share == pytest.approx(min(1, lost))
+    assert 0 < first.gain.share.mean <= first.upper_bound
+    (access,) = (one for one in source_accesses(result, gpu) if one.own_unit)
     with pytest.raises(AssertionError):  # without such a unit there is no cost of its own, rather than none
-        list(conflicts(site, result, override(gpu, {"sm.constant_cycles": None})))
+        list(conflicts(access, result, override(gpu, {"sm.constant_cycles": None})))
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])
@@ -333,7 +339,7 @@ def _added_up(**parameters):
 def test_trees_of_few_elements_need_half_the_blocks(parameters, wanted):
     found = of_few_elements(*_added_up(**parameters))
     assert (found is not None) == wanted
-    assert found is None or 0 < found.excess <= found.bound
+    assert found is None or 0 < found.attributable_share <= found.upper_bound
 
 
 def test_conflicts_of_tree_come_before_its_few_elements():
@@ -376,7 +382,7 @@ def test_shared_atomics_on_one_address_are_contention(parameters, cause):
     of_shared = [one for one in found if one.cause in (Cause.contended, Cause.conflicts)]
     assert [one.cause for one in of_shared] == ([cause] if cause else [])
     for one in of_shared:
-        assert one.gain is not None and 0.1 < one.gain.share.mean <= one.bound
+        assert one.gain is not None and 0.1 < one.gain.share.mean <= one.upper_bound
         assert ("pad rows" in one.findings[0].advice) == (cause is Cause.conflicts)
         assert ("per warp" in one.findings[0].advice) == (cause is Cause.contended)
 

@@ -118,7 +118,7 @@ def _remedies(causes: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
     """By place, file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
     for one in sorted(filter(is_reported, causes), key=lambda one: -one.expected_saving):
-        places = {finding.place for finding in one.findings}
+        places = {finding.location for finding in one.findings}
         others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
         for place in places:
             found[place].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
