@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "a resumed run forgets the trials of its journal",
-        "memsim/montecarlo/keep.py",
+        "memsim/montecarlo/checkpoint.py",
         "return {**self.saved(point), **{number: self._trial(arrays, point) for number, arrays in rows}}",
         "return {**self.saved(point)}",
         ("tests/montecarlo",),

@@ -56,13 +56,13 @@ class BlockEstimate:
             hit, total: f8 [levels, events, units], the counts' coefficients in either.
         """
         means, weight = self.counters.mean(axis=0), self._weight.mean(axis=0)
-        whole = float((means * total).sum())
-        if not whole:
+        total_requests = float((means * total).sum())
+        if not total_requests:
             return 0.0
-        ratio = float((means * hit).sum()) / whole
+        ratio = float((means * hit).sum()) / total_requests
         left = self._of_groups * (hit - ratio * total)
         residual = (left.sum(axis=(-3, -2, -1)) / self._work).mean(axis=0)
-        return _half_width(residual, weight, _alike(self._of_groups)) / whole
+        return _half_width(residual, weight, _alike(self._of_groups)) / total_requests
 
 
 def is_sampled(trials: Trials) -> bool:
@@ -76,10 +76,10 @@ def block_estimate(trials: Trials) -> BlockEstimate:
     counters = trials.group_counters[:, :groups].astype(float)
     weight, work = trials.group_weight[:, :groups], np.maximum(work_of(counters), 1)
     served = traffic_of(counters)[..., Level.dram - 1]
-    cost = trials.group_cycles[:, :groups] / _advanced(trials, groups, work, served)
-    cycles = trials.cycles + (weight * cost).sum(axis=1)
+    cycles_per_transaction = trials.group_cycles[:, :groups] / _advanced(trials, groups, work, served)
+    cycles = trials.cycles + (weight * cycles_per_transaction).sum(axis=1)
     total = trials.counters.sum(axis=1) + np.einsum("tg,tgleu->tleu", weight / work, counters)
-    half = _half_width(cost.mean(axis=0), weight.mean(axis=0), _alike(counters))
+    half = _half_width(cycles_per_transaction.mean(axis=0), weight.mean(axis=0), _alike(counters))
     return BlockEstimate(cycles, total, half, weight, work, counters)
 
 

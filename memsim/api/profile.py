@@ -104,7 +104,7 @@ def _instructions(traces: Sequence[Trace]) -> int:
 
 def _by_group(result: ProgramResult, activities: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
     """Activities, of which launches name their group, not their place in the program."""
-    groups = {place: number for number, group in enumerate(result.groups) for place in group.places}
+    groups = {position: number for number, group in enumerate(result.groups) for position in group.positions}
     return [
         [kind, stream, groups[value] if kind == "launch" else value]
         for kind, stream, value in activities
@@ -151,8 +151,8 @@ def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jo
     from memsim.why import explain
     from memsim.why.finding import LEAST_SHARE
 
-    alone = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
-    for one in explain(alone, trace, quick=quick, jobs=jobs).causes:
+    single = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
+    for one in explain(single, trace, quick=quick, jobs=jobs).causes:
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_SHARE:
             location = one.findings[0].location if one.findings else ""

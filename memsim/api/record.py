@@ -120,13 +120,13 @@ def capture(
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
-    first, place, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
+    first, output, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
     kernels = chosen_kernels(kernel)
-    to_end = to_end or is_folder(place) and not kernels  # any kernel may still come
+    to_end = to_end or is_folder(output) and not kernels  # any kernel may still come
     launches = chosen_launches(launch)
     if stand_ins and launches is not ALL:
         raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
-    wanted = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
+    selection = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         sources = Sources(
             tuple(Path(one) for one in names),
@@ -136,8 +136,10 @@ def capture(
             tuple(libraries),
             fast_math,
         )
-        kept = Path(keep) if keep is not None else None
-        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress, cached=cached)
+        build_folder = Path(keep) if keep is not None else None
+        return capture_sources(
+            sources, arguments, output, machine, selection, keep=build_folder, progress=progress, cached=cached
+        )
     given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     for option, value in given.items():
         if value:
@@ -146,18 +148,18 @@ def capture(
             )
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
-        return _capture_script(first, rest, place, machine, wanted, progress)
-    return capture_executable(str(names[0]), rest, place, machine, wanted, progress)
+        return _capture_script(first, rest, output, machine, selection, progress)
+    return capture_executable(str(names[0]), rest, output, machine, selection, progress)
 
 
 def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, selection: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
     from memsim.capture.python.script import capture_script
     from memsim.exploration.benchmark_timer import BenchmarkTimer
 
-    return capture_script(script, arguments, out, gpu, wanted, progress, BenchmarkTimer(gpu))
+    return capture_script(script, arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
 
 
 def capture_ptx(

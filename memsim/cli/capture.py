@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.options import Force, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
@@ -23,12 +23,12 @@ class WithArguments(TyperCommand):
     """A command that runs another program: what stands after ``--`` is that program's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        place = self.program_place(args)
-        if place is not None:
-            ctx.obj, args = args[place.stop :], args[: place.start]
+        separator = self.find_separator(args)
+        if separator is not None:
+            ctx.obj, args = args[separator.stop :], args[: separator.start]
         return list(super().parse_args(ctx, args))
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         """What separates memsim's arguments from the program's: a ``--``, or nothing between two of them."""
         return range(at := args.index("--"), at + 1) if "--" in args else None
 
@@ -39,9 +39,9 @@ class RunsProgram(WithArguments):
     This holds for executables and Python files if ``--out`` stands before them; else options of memsim's may follow.
     """
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         if "--" in args:
-            return super().program_place(args)
+            return super().find_separator(args)
         with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
         given, at = False, 0
         while at < len(args):
@@ -86,7 +86,7 @@ def capture(
         str | None,
         typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
     ] = None,
-    whole: Whole = False,
+    whole: WholeLaunch = False,
     gpu: Annotated[
         str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)
     ] = DEFAULT_GPU,

@@ -65,7 +65,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replay
 RunTrace = Annotated[
     Path | None, typer.Option("--trace", metavar="TRACE", help="The trace of the run, if it has moved.")
 ]
-Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
+WholeLaunch = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 
 
 def all_blocks(blocks: str | None, whole: bool) -> str | None:

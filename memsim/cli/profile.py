@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
@@ -27,9 +27,9 @@ INTERRUPTED = 130
 class ProfilesProgram(WithArguments):
     """What stands after a program's name is that program's; after CUDA C++ files, from the first other word on."""
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         if "--" in args:
-            return super().program_place(args)
+            return super().find_separator(args)
         with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
         sources, at = False, 0
         while at < len(args):
@@ -64,7 +64,7 @@ def profile(
     blocks: Annotated[
         str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
-    whole: Whole = False,
+    whole: WholeLaunch = False,
     every_launch: Annotated[
         bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
     ] = False,
@@ -113,10 +113,10 @@ def profile(
                 raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
             recorded, activities = _folder(program)
         else:
-            place = traces or Path(scratch) / "traces"
+            trace_folder = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
             recorded, activities = _captured(
-                files, ctx.obj or [], place, gpu, force, quiet,
+                files, ctx.obj or [], trace_folder, gpu, force, quiet,
                 kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
@@ -147,11 +147,17 @@ def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     from memsim.cli.run_folder import folder_traces
     from memsim.sources.launch_list import all_activities, all_launches
 
-    return all_launches(folder, folder_traces(folder, [], in_turn=True)), all_activities(folder)
+    return all_launches(folder, folder_traces(folder, [], in_order=True)), all_activities(folder)
 
 
 def _captured(
-    files: list[str], arguments: list[str], place: Path, gpu: str | None, force: bool, quiet: bool, **options: Any
+    files: list[str],
+    arguments: list[str],
+    trace_folder: Path,
+    gpu: str | None,
+    force: bool,
+    quiet: bool,
+    **options: Any,
 ) -> tuple[list[Trace], Activities]:
     """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
@@ -162,11 +168,20 @@ def _captured(
     _tell(f"running {files[0]}", quiet)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         captured = capture(
-            files, arguments=arguments, out=place, launch="all", gpu=gpu or DEFAULT_GPU, progress=advance, **options
+            files,
+            arguments=arguments,
+            out=trace_folder,
+            launch="all",
+            gpu=gpu or DEFAULT_GPU,
+            progress=advance,
+            **options,
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
+    kernels, every = (
+        len(captured.launches),
+        [captured.traces[trace_folder] for trace_folder in captured.program] or captured.traces,
+    )
     launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
     _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
     return every, captured.activities

@@ -128,7 +128,7 @@ def run(
     from memsim.analysis.stopping import Plan, Running
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
-    from memsim.montecarlo.keep import check_choice
+    from memsim.montecarlo.checkpoint import check_resume_or_force
     from memsim.report.formats import chosen_format
     from memsim.support.cores import all_cores
     from memsim.support.progress import bar
@@ -148,7 +148,7 @@ def run(
         run_folder(path, replay, refused, Outputs(out, force, chosen, quiet))
         return
     if out is not None:
-        check_choice(out, resume, force, path, *([gpu] if gpu else []))
+        check_resume_or_force(out, resume, force, path, *([gpu] if gpu else []))
     elif resume or force:
         raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
@@ -165,12 +165,12 @@ def run(
             resume=resume,
             force=force,
         )
-    asked = uncertain and not result.interrupted
-    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
+    wants_error = uncertain and not result.interrupted
+    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if wants_error else None
     stored = out if out is not None and not result.interrupted else None
     causes = partial(explained_causes, result, recorded, quick or result.interrupted, jobs)
     _print_result(result, causes, error, stored, chosen, quiet)
-    if message := _kept(result, most, out, monotonic() - begin):
+    if message := _storage_message(result, most, out, monotonic() - begin):
         typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
@@ -197,15 +197,15 @@ def _print_result(
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
+def _storage_message(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
     """What became of the trials, where it is not what was asked for."""
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
-        place = (
+        destination = (
             f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
         )
-        return f"interrupted: {counted} of {most:,} kept, {place}"
+        return f"interrupted: {counted} of {most:,} kept, {destination}"
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"
     return ""

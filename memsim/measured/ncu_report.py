@@ -51,7 +51,7 @@ def _launches(content: memoryview) -> Iterator[MeasuredLaunch]:
             if number in counts:
                 counts[number] = _integer(value)
             elif number == 4:
-                own = [_text(string) for place, string in fields(_message(value)) if place == 1]
+                own = [_text(string) for number, string in fields(_message(value)) if number == 1]
         strings = own or strings
         if counts[5] > len(content) - at:
             raise WireError("a block ends behind the file")
@@ -75,7 +75,7 @@ def _launch(message: memoryview, strings: list[str]) -> MeasuredLaunch:
         if number in (6, 7):
             names[number] = _text(value)
         elif number in (10, 11):
-            extents = {place: _integer(size) for place, size in fields(_message(value))}
+            extents = {number: _integer(size) for number, size in fields(_message(value))}
             shapes[number] = (extents.get(1, 1), extents.get(2, 1), extents.get(3, 1))
         elif number == 13:
             metrics.update(_metric(_message(value), strings))

@@ -114,7 +114,7 @@ def legend_beside(axis: Axes, **options: Any) -> None:
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **options)
 
 
-def place(folder: Path, name: str) -> Path:
+def figure_path(folder: Path, name: str) -> Path:
     """The file of the figure `name` in a folder, with the suffix of its format."""
     return folder / f"{name}.{_sheet.get().format}"
 
@@ -135,7 +135,7 @@ def write_figures(
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
     with styled(sheet):
-        paths = {name: place(target, name) for name in drawings}
+        paths = {name: figure_path(target, name) for name in drawings}
         for path in paths.values():
             check_replaceable(path)
         return [write(draw(), paths[name]) for name, draw in drawings.items()]

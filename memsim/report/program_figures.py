@@ -61,11 +61,11 @@ def kernels(results: Mapping[str, ProgramResult]) -> Figure:
 
 
 def _bar(axis, group: LaunchGroup, row: float, height: float, scale: float, color: str) -> None:  # type: ignore[no-untyped-def]
-    time, best, interval = scale * group.time.mean, scale * group.best_possible, group.time.interval()
+    time, possible, interval = scale * group.time.mean, scale * group.best_possible, group.time.interval()
     half = 0.0 if interval is None else scale * interval.width / 2
     axis.barh(row, time, 0.86 * height, color=color, xerr=half, ecolor=INK, error_kw={"linewidth": 1, "capsize": 2})
-    if best == best:
-        axis.plot([best, best], [row - 0.43 * height, row + 0.43 * height], color=INK, linewidth=1.4)
+    if possible == possible:
+        axis.plot([possible, possible], [row - 0.43 * height, row + 0.43 * height], color=INK, linewidth=1.4)
     axis.annotate(f"{time:.3g}", (time + half, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
 
 

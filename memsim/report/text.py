@@ -216,10 +216,10 @@ def _translation_lines(result: RunResult) -> list[str]:
     if found is None:
         return []
     names = ("hit", "miss", "merge")
-    parts = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
+    terms = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
     return [
         f"{title}: {hits} hits, {misses} misses, {merges} merges"
-        for title, (hits, misses, merges) in (("TLBs of SMs", parts["sm"]), ("shared TLB", parts["shared"]))
+        for title, (hits, misses, merges) in (("TLBs of SMs", terms["sm"]), ("shared TLB", terms["shared"]))
     ]
 
 
@@ -285,8 +285,8 @@ def _sampling(result: RunResult) -> str:
         return ""
     share = found.time_ms / result.kernel_time.mean
     ratios = (f"{_title(name)} ± {100 * half:.2f} points" for name, half in found.ratios.items() if half == half)
-    parts = ", ".join([f"time ± {share:.1%}", *ratios])
-    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {parts}"
+    terms = ", ".join([f"time ± {share:.1%}", *ratios])
+    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {terms}"
 
 
 def _replayed(result: RunResult) -> str:

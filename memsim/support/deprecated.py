@@ -38,6 +38,11 @@ RENAMED_FIELDS: dict[str, dict[str, str]] = {
         "saves": "removed_work",
     },
     "Gain": {"bound": "upper_bound"},
+    "LaunchGroup": {"places": "positions"},
+    "Load": {"place": "location", "x_parts": "x_terms"},
+    "Row": {"place": "location", "there": "second_location"},
+    "ResultComparison": {"whole": "whole_kernel"},
+    "State": {"kept": "restored"},
 }
 """Class -> old name of a field -> new name."""
 

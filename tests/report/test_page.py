@@ -101,10 +101,10 @@ def test_two_results_are_compared(result):
 
 def _cause(cause, lines, gain):
     """A cause with places in the lines of the kernel's file, whose repair won so much."""
-    places = tuple(
+    findings = tuple(
         Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
     )
-    return Bottleneck(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
+    return Bottleneck(cause, findings, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
 
 
 def test_lines_tell_what_can_be_won_there(result):
@@ -299,8 +299,8 @@ def test_no_page_is_wider_than_its_window(tmp_path, result, width):
         "out.textContent = JSON.stringify([document.documentElement.scrollWidth, innerWidth]);"
         "document.body.append(out);"
     )
-    (wide, window), console = _browse(page, drive, tmp_path, width)
-    assert window == width and wide <= window and console == []
+    (wide, visible), console = _browse(page, drive, tmp_path, width)
+    assert visible == width and wide <= visible and console == []
 
 
 @needs_browser

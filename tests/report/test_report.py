@@ -191,8 +191,8 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
 
     written = comparison_figures.plot({**others, "many": result}, tmp_path)
     assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
-    alone = comparison_figures.plot({"many": result}, tmp_path / "alone")
-    assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
+    single = comparison_figures.plot({"many": result}, tmp_path / "alone")
+    assert (imread(written[0]).shape[0] > imread(single[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
@@ -214,8 +214,8 @@ def test_labels_show_the_source_line_without_its_comment(result):
 
 
 def test_the_aimed_width_is_within_the_axis(result):
-    asked = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
-    about = replace(result.trials, about=result.trials.about | asked)
+    until = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
+    about = replace(result.trials, about=result.trials.about | until)
     figure = convergence(RunResult(about))
     with warnings.catch_warnings(action="error"):  # matplotlib's, that axes have no room
         figure.savefig(io.BytesIO(), format="svg")

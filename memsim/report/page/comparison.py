@@ -62,11 +62,11 @@ def _beside(label: str, found: ResultComparison) -> dict[str, Any]:
         "changes": {"headers": what.HEADERS, "lines": [one.row() for one in what.shown]},
         "same": what.same,
         "ratios": {"headers": ratio_headers, "lines": ratio_lines},
-        "loads": {"headers": _told_apart(headers), "lines": lines},
+        "loads": {"headers": _distinct_titles(headers), "lines": lines},
     }
 
 
-def _told_apart(headers: list[str]) -> list[str]:
+def _distinct_titles(headers: list[str]) -> list[str]:
     """A pair of columns under one title has one title each."""
     names = list(headers)
     for at, header in enumerate(headers):

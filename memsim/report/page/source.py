@@ -18,7 +18,7 @@ from memsim.trace import source_text
 from memsim.trace.source_text import Sources
 from memsim.why import Bottleneck
 
-_PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
+_PATH_PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
 
 
 @dataclass(frozen=True)
@@ -118,10 +118,10 @@ def _remedies(causes: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
     """By place, file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
     for one in sorted(filter(is_reported, causes), key=lambda one: -one.expected_saving):
-        places = {finding.location for finding in one.findings}
-        others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
-        for place in places:
-            found[place].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
+        locations = {finding.location for finding in one.findings}
+        others = f", here and at {', '.join(sorted(locations))}" if len(locations) > 1 else ""
+        for location in locations:
+            found[location].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
     return found
 
 
@@ -131,7 +131,7 @@ def _source(
     text, shown = texts.get(name), PurePath(name)
     known = sorted(ops) if text is None else [0]  # compilers give line 0 to what they made themselves: it has no text
     lines = [_without_text(n, ops[n], measures[name, n]) for n in known if n in ops]
-    about = "/".join(shown.parts[-_PARTS:]), shown.name
+    about = "/".join(shown.parts[-_PATH_PARTS:]), shown.name
     if text is None:
         return Source(*about, lines, "is too large to be kept" if name in texts else "is not available")
     marked = highlighted(name, text)
