@@ -97,16 +97,16 @@ def _advanced(trials: Trials, groups: int, work: np.ndarray, served: np.ndarray)
 def _alike(counters: np.ndarray) -> np.ndarray:
     """How far neighbouring groups are draws from one population, [groups - 1], from 0 to 1."""
     traffic = traffic_of(counters.mean(axis=0))
-    apart = difference(traffic[:-1], traffic[1:])
-    return np.asarray(ALIKE**2 / (ALIKE**2 + (apart**2).sum(axis=-1)))
+    steps = difference(traffic[:-1], traffic[1:])
+    return np.asarray(ALIKE**2 / (ALIKE**2 + (steps**2).sum(axis=-1)))
 
 
 def _half_width(values: np.ndarray, weight: np.ndarray, alike: np.ndarray) -> float:
     """Half of the 95 % interval of the sum of `weight` times `values`, each [groups]."""
-    apart = np.diff(values) ** 2
-    variance = float((alike * apart).sum() / 2 / max(float(alike.sum()), 1e-9))
+    squared_steps = np.diff(values) ** 2
+    variance = float((alike * squared_steps).sum() / 2 / max(float(alike.sum()), 1e-9))
     between = (weight[:-1] + weight[1:]) / 2
-    mistaken = float((between**2 * apart * (1 - alike)).sum()) * _MISTAKEN**2
+    mistaken = float((between**2 * squared_steps * (1 - alike)).sum()) * _MISTAKEN**2
     return t_factor(len(values)) * float(np.sqrt((weight**2).sum() * variance + mistaken))
 
 

@@ -44,7 +44,7 @@ def test_a_sample_tells_the_whole_launch(sample, full):
 
 def test_a_sample_replays_a_fifth_of_the_blocks(sample, full):
     found = sample.sampling
-    assert found.launched == 640 and 0 < found.blocks <= 0.2 * 640 and not sample.full
+    assert found.launched == 640 and 0 < found.blocks <= 0.2 * 640 and not sample.whole
     assert sample.trials.transactions.mean() < 0.25 * full.trials.transactions.mean()
     assert found.time_ms > 0 and found.ratios["l2_read"] >= 0
     assert full.sampling is None
