@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,28 +128,26 @@ def capture(
         raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
     selection = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
-        sources = Sources(
-            tuple(Path(one) for one in names),
-            tuple(Path(one) for one in includes),
-            tuple(definitions),
-            standard,
-            tuple(libraries),
-            fast_math,
-        )
+        paths, folders = tuple(map(Path, names)), tuple(map(Path, includes))
+        sources = Sources(paths, folders, tuple(definitions), standard, tuple(libraries), fast_math)
         build_folder = Path(keep) if keep is not None else None
         return capture_sources(
             sources, arguments, output, machine, selection, keep=build_folder, progress=progress, cached=cached
         )
-    given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
-    for option, value in given.items():
-        if value:
-            raise InputError(
-                first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is"
-            )
+    for_compiler = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
+    _refuse(first, for_compiler)
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
         return _capture_script(first, rest, output, machine, selection, progress)
     return capture_executable(str(names[0]), rest, output, machine, selection, progress)
+
+
+def _refuse(program: Path, for_compiler: Mapping[str, object]) -> None:
+    """Refuse options of the compiler for a program that is not compiled."""
+    for option, value in for_compiler.items():
+        if value:
+            problem = "is for CUDA C++ files, which memsim compiles; this program is run as it is"
+            raise InputError(program, option, problem)
 
 
 def _capture_script(

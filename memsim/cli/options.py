@@ -48,6 +48,10 @@ Jobs = Annotated[
         show_default="all cores, or MEMSIM_JOBS",
     ),
 ]  # fmt: skip
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+]
 OutputFormat = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Seed, WholeLaunch, all_blocks, gpu_names
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
@@ -44,44 +44,52 @@ class ProfilesProgram(WithArguments):
         return None
 
 
+_Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PROGRAM [ARGS]",
+        help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
+    ),
+]
+_Out = Annotated[Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")]
+_Gpu = Annotated[
+    str | None,
+    typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
+]
+_Kernel = Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")]
+_Blocks = Annotated[
+    str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
+]
+_EveryLaunch = Annotated[
+    bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
+]
+_Traces = Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")]
+_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
+_Define = Annotated[
+    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+]
+_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
+_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
+_Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")]
+
+
 def profile(
     ctx: typer.Context,
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROGRAM [ARGS]",
-            help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
-        ),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")
-    ] = None,
-    gpu: Annotated[
-        str | None,
-        typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
-    ] = None,
-    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")] = None,
-    blocks: Annotated[
-        str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
-    ] = None,
+    files: _Files,
+    out: _Out = None,
+    gpu: _Gpu = None,
+    kernel: _Kernel = None,
+    blocks: _Blocks = None,
     whole: WholeLaunch = False,
-    every_launch: Annotated[
-        bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
-    ] = False,
-    traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-    ] = None,
-    library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
-    std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    every_launch: _EveryLaunch = False,
+    traces: _Traces = None,
+    include: _Include = None,
+    define: _Define = None,
+    library: _Library = None,
+    std: _Std = "c++17",
+    seed: Seed = 0,
     jobs: Jobs = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")
-    ] = False,
+    quick: _Quick = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,

@@ -17,6 +17,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
+from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import store
 from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.choices import Engine
@@ -107,9 +108,7 @@ def run(
             add_sample(about, blocks)
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
-        # The reference model is there to be run: it takes no trials of the compiled engine.
-        cacheable = not sources and replays_on is Engine.compiled
-        cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
+        cached = _cached_trials(about, len(ops), not sources and replays_on is Engine.compiled)
         job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
         point = PointTrials(job, texts, stopping, cached, trace.path)
@@ -120,23 +119,36 @@ def run(
             _replay(driver, point, trace, jobs)
         if not point.finished:
             raise KeyboardInterrupt
-        # More may have finished out of order; which, depends on the processes.
-        saved = checkpoint.saved(point)
-        chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+        chosen = _chosen(point, checkpoint.saved(point))
         about["interrupted"] = not point.reached and len(chosen) < trials
         about["until"] = None if rule is None else rule | {"reached": point.reached}
         if blocks is None:
-            if cached.demand is None:
-                transactions, _ = prepared(execution, trace)
-                with phase("profiling accesses", "rows", trace.n_instructions):
-                    cached.keep_demand(demand(trace, transactions))
-            assert cached.demand is not None
-            add_demand(about, ops, cached.demand)
+            add_demand(about, ops, _demand(cached, execution, trace))
         done = Trials.of(chosen, **texts)
         if out is not None:
             store.save(out, done)
             checkpoint.complete = True
     return done
+
+
+def _cached_trials(about: Mapping[str, Any], n_ops: int, cacheable: bool) -> CachedTrials:
+    """The cache of a run; without one for the reference model, which takes no trials of the compiled engine."""
+    return CachedTrials(cache_key(about) if cacheable else None, n_ops)
+
+
+def _chosen(point: PointTrials, saved: Mapping[int, Trial]) -> dict[int, Trial]:
+    """The trials of the result; more may have finished out of order, and which, depends on the processes."""
+    return {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+
+
+def _demand(cached: CachedTrials, execution: Execution, trace: Trace) -> dict[str, Any]:
+    """What :func:`demand` finds, from the cache if it is there."""
+    if cached.demand is None:
+        transactions, _ = prepared(execution, trace)
+        with phase("profiling accesses", "rows", trace.n_instructions):
+            cached.keep_demand(demand(trace, transactions))
+    assert cached.demand is not None
+    return cached.demand
 
 
 def _stored(out: str | Path) -> list[Trials]:
