@@ -20,7 +20,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
-from memsim.studies.variants import on_each
+from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
@@ -135,7 +135,7 @@ def capacity(
         )
     variants = {name: list(sized(gpu, name)) if trials else [] for name in read}
     gpus = [one for some in variants.values() for one in some]
-    done = on_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress) if gpus else {}
+    done = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress) if gpus else {}
     caches = {}
     for name, curve in read.items():
         at = tuple(_replayed(trace, name, variant, done[variant], curve) for variant in variants[name])

@@ -20,7 +20,7 @@ from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
 from memsim.studies.outputs import outputs_of
-from memsim.studies.variants import on_each
+from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -165,7 +165,7 @@ def uncertain(
     ends = [_both_ends(gpu, factor) for factor in found] if effects else []
     together = list(sample(gpu, found, points, seed))
     gpus = [gpu, *(one for pair in ends for one in pair), *together]
-    replayed = on_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress)
+    replayed = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress)
     outputs = {one: outputs_of(RunResult(of, convention)) for one, of in replayed.items()}
     base = {name: Sample(values) for name, values in outputs[gpu].items()}
     means = {one: {name: Sample(values).mean for name, values in of.items()} for one, of in outputs.items()}

@@ -21,7 +21,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 
-def on_each(
+def simulate_each(
     trace: Trace,
     gpus: Iterable[GPU],
     *,

@@ -18,7 +18,7 @@ _SHARED_ADVICE = (
 )
 
 
-def contended(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
+def find_contended_atomics(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: of its share of the time, the part of the lanes beyond one per address, or of what a block
     adds again; in shared memory, the share of the time that its serialized passes take, if that is more."""
     of = access.profile

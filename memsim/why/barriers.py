@@ -17,7 +17,7 @@ from memsim.why.transforms.barriers import barriers_of_one_warp
 from memsim.why.transforms.transform import read_blocks
 
 
-def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
+def find_barriers_of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
     """Barriers between accesses of one and the same warp; None if there are none.
 
     Attributable share: the share of the kernel's time that they take at most, arrivals of all warps and the release,

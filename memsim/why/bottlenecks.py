@@ -14,13 +14,13 @@ from dataclasses import replace
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
-from memsim.why.atomics import contended
+from memsim.why.atomics import find_contended_atomics
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause, Finding
-from memsim.why.lanes import conflicts, divergent, scattered
-from memsim.why.limiter import busiest_component, busy_shares, limiting_component
-from memsim.why.regime import regime, too_few_warps
-from memsim.why.reuse import evicted, exchanged, left_to_caches
-from memsim.why.skew import skewed
+from memsim.why.lanes import find_bank_conflicts, find_divergent_lanes, find_scattered_lanes
+from memsim.why.limiter import busiest_component, busy_shares, find_limiting_component
+from memsim.why.regime import find_too_few_warps, regime
+from memsim.why.reuse import find_evictions, find_exchanges, find_repeated_requests
+from memsim.why.skew import find_crowded_units
 from memsim.why.source_access import SourceAccess, source_accesses
 
 _FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
@@ -50,11 +50,11 @@ def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
     by_cause: dict[Cause, list[Finding]] = {}
     for access in source_accesses(result, gpu):
         accesses.append(access)
-        for one in _at(access, result, gpu):
+        for one in _findings_of(access, result, gpu):
             by_cause.setdefault(one.cause, []).append(one)
-    if (of := regime(result, gpu)) and (few := list(too_few_warps(of, result, busiest_component(shares)[1]))):
+    if (of := regime(result, gpu)) and (few := list(find_too_few_warps(of, result, busiest_component(shares)[1]))):
         by_cause[Cause.few_warps] = few
-    for one in limiting_component(result, accesses):
+    for one in find_limiting_component(result, accesses):
         by_cause.setdefault(one.cause, []).append(one)
     groups = [_bounded(cause, group, shares) for cause, group in by_cause.items()]
     return sorted((one for one in groups if one.attributable_share >= LEAST_SHARE), key=Bottleneck.rank)
@@ -81,12 +81,12 @@ def gpu_of(result: RunResult) -> GPU:
     return gpu_from_dict(result.trials.about["gpu"], "the results file, about.gpu")
 
 
-def _at(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
-    yield from contended(access, result, gpu)
-    yield from scattered(access)
-    yield from conflicts(access, result, gpu)
-    yield from exchanged(access, gpu)
-    yield from divergent(access)
-    yield from evicted(access, gpu)
-    yield from left_to_caches(access)
-    yield from skewed(access, gpu)
+def _findings_of(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
+    yield from find_contended_atomics(access, result, gpu)
+    yield from find_scattered_lanes(access)
+    yield from find_bank_conflicts(access, result, gpu)
+    yield from find_exchanges(access, gpu)
+    yield from find_divergent_lanes(access)
+    yield from find_evictions(access, gpu)
+    yield from find_repeated_requests(access)
+    yield from find_crowded_units(access, gpu)

@@ -39,7 +39,7 @@ MOST = 5  # causes that are replayed
 
 
 @dataclass(frozen=True)
-class _Again:
+class _ReplaySettings:
     """What all replays have in common."""
 
     trace: Trace
@@ -95,7 +95,9 @@ def with_gains(
     if "launches_before" in about:
         raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
-    common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
+    common = _ReplaySettings(
+        trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist())
+    )
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(find_transforms(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
@@ -124,7 +126,9 @@ def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
-def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Transformed], None, None]:
+def _each(
+    common: _ReplaySettings, items: Sequence[_Item], jobs: int
+) -> Generator[tuple[int, _Transformed], None, None]:
     """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
     cached = [KeptRows(_key(common, item)) for item in items]
     missing = []
@@ -151,7 +155,7 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
             yield missing[position], one
 
 
-def _key(common: _Again, item: _Item) -> str:
+def _key(common: _ReplaySettings, item: _Item) -> str:
     """Names all that a transformed replay depends on."""
     about = {
         "trace": {"digest": common.trace.digest},
@@ -164,7 +168,7 @@ def _key(common: _Again, item: _Item) -> str:
     return cache_key(about, "repaired", str(cause), list(ops), number, list(common.trials), rooms=("analysis", "why"))
 
 
-def _replayed(common: _Again, item: _Item) -> _Transformed:
+def _replayed(common: _ReplaySettings, item: _Item) -> _Transformed:
     """What was changed, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
     transform = find_transforms(cause, common.trace, ops, common.gpu)[number]
@@ -176,7 +180,7 @@ def _replayed(common: _Again, item: _Item) -> _Transformed:
     return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest_component(busy_shares(then))[1])
 
 
-def _trials(common: _Again, transform: Transform) -> Trials:
+def _trials(common: _ReplaySettings, transform: Transform) -> Trials:
     trace, gpu = transform.of(common.trace, common.gpu)
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)

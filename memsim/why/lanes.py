@@ -12,7 +12,7 @@ from memsim.why.source_access import LANES, SourceAccess, diverges
 _MISALIGNED = 1.5  # scattered lanes ask for more than this times the least sectors
 
 
-def scattered(access: SourceAccess) -> Iterator[Finding]:
+def find_scattered_lanes(access: SourceAccess) -> Iterator[Finding]:
     """Attributable share: the part of its share of the time that its surplus sectors have."""
     of = access.profile
     if access.atomics or not of.transactions or of.sectors <= access.dense_sectors:
@@ -32,7 +32,7 @@ def scattered(access: SourceAccess) -> Iterator[Finding]:
     yield access.finding(cause, share, evidence, load_store=max(part, looked_up), l2=in_l2, dram=part)
 
 
-def conflicts(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
+def find_bank_conflicts(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: the cycles that the load-store units, or the constants' own, spend on surplus passes.
 
     Lanes of an atomic that update one address take a pass each, in one bank or in many: that is contention
@@ -53,7 +53,7 @@ def conflicts(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Fin
     yield access.finding(Cause.conflicts, lost, evidence, **{part: surplus / of.passes})
 
 
-def divergent(access: SourceAccess) -> Iterator[Finding]:
+def find_divergent_lanes(access: SourceAccess) -> Iterator[Finding]:
     """Attributable share: the idle lanes' part of its share of the time or of memory instructions, if less."""
     of = access.profile
     if not of.instructions or not diverges(of):

@@ -36,7 +36,7 @@ def busiest_component(shares: Mapping[str, float]) -> tuple[str, float]:
     return name, shares[name]
 
 
-def limiting_component(result: RunResult, accesses: list[SourceAccess]) -> Iterator[Finding]:
+def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> Iterator[Finding]:
     """What the busiest component is busy with, or what warps wait for.
 
     Attributable share: of a component, its share of the time; of waiting, an access's share, for as long as no

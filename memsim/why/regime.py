@@ -81,7 +81,7 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
 }
 
 
-def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
+def find_too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
     """Attributable share: the share of SMs that get no block, or what the model predicts a full SM saves within what
     the warps allow, whichever is more; and no more than the busiest component leaves."""
     said, limiters = of.prediction, of.limiters
@@ -91,7 +91,7 @@ def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Fin
         evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of the SMs are idle")
     gain = 0.0
     if said.case == LimitingCase.few_warps and said.n < of.max_warps:
-        gain = _won_by_full_sms(of)
+        gain = _gain_of_full_sms(of)
         less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
         evidence.append(
             f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; the MWP/CWP model, "
@@ -112,7 +112,7 @@ def _idle_sms(of: Regime) -> float:
     return max(0.0, 1 - of.kernel.blocks / of.machine.sms)
 
 
-def _won_by_full_sms(of: Regime) -> float:
+def _gain_of_full_sms(of: Regime) -> float:
     """Share of the time that the model says a full SM would take less."""
     active = max(1, of.max_warps // of.kernel.warps_per_block)
     full = replace(of.kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)

@@ -11,7 +11,7 @@ from memsim.why.source_access import SourceAccess
 _FEW = 0.05  # of reuses: a cache that has room for the others loses them by its sets
 
 
-def evicted(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
+def find_evictions(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: the part of its share of the time that fetches beyond the first have."""
     of = access.profile
     if of.l1_uses and of.block_sectors and access.l1_fetched > of.block_sectors:
@@ -76,7 +76,7 @@ def median_lines(histogram: list[int]) -> int:
     return 0
 
 
-def left_to_caches(access: SourceAccess) -> Iterator[Finding]:
+def find_repeated_requests(access: SourceAccess) -> Iterator[Finding]:
     """Attributable share: what is asked for again and not found in L1."""
     of = access.profile
     if access.atomics:
@@ -94,7 +94,7 @@ def left_to_caches(access: SourceAccess) -> Iterator[Finding]:
     yield access.finding(Cause.reuse, share, evidence, load_store=part, l2=1.0, dram=access.dram_redundant)
 
 
-def exchanged(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
+def find_exchanges(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: the sectors that a block reads back; the stores of copies among all memory instructions."""
     of = access.profile
     if of.read_back:

@@ -11,7 +11,7 @@ from memsim.why.source_access import SourceAccess
 _LEAST = 1.75  # times its share: chance alone gives the busiest of 64 places 1.3 times, with 64 requests each
 
 
-def skewed(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
+def find_crowded_units(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: of the waiting in queues, the part that would go if all places were asked alike."""
     of = access.profile
     for cause, units, busiest, sectors, count in (

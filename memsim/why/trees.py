@@ -19,7 +19,7 @@ from memsim.why.transforms.trees import after_first_barrier
 _RESULTS = 0.1
 
 
-def of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
+def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
     """What a block does from its first barrier on, in shared memory alone but for its result; None if there is no such
     part, or but one barrier, or if half as many blocks would not fill the GPU.
 

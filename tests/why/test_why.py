@@ -24,12 +24,12 @@ from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
 from memsim.why import Cause, explain, find_bottlenecks, regime
 from memsim.why.bottlenecks import gpu_of
-from memsim.why.lanes import conflicts
-from memsim.why.limiter import limiting_component
-from memsim.why.regime import too_few_warps
+from memsim.why.lanes import find_bank_conflicts
+from memsim.why.limiter import find_limiting_component
+from memsim.why.regime import find_too_few_warps
 from memsim.why.reuse import median_lines
 from memsim.why.source_access import kernel_file, source_accesses
-from memsim.why.trees import of_few_elements
+from memsim.why.trees import find_sums_of_few_elements
 from memsim.why.work import ResultWork
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
@@ -163,15 +163,19 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
     trace = memsim.trace(limited, gpu="tesla-v100", threads=threads, registers=registers, shared=shared)
     result = memsim.simulate(trace, gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
+    (only,) = find_too_few_warps(
+        replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0
+    )
     assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
 
 
 def test_warps_that_slow_model_are_not_advised(monkeypatch):
-    monkeypatch.setattr(sys.modules[too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
+    monkeypatch.setattr(sys.modules[find_too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
+    (only,) = find_too_few_warps(
+        replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0
+    )
     assert only.evidence.endswith("predicts no less time with full SMs") and only.attributable_share == 0
 
 
@@ -186,7 +190,7 @@ def test_warps_that_slow_model_are_not_advised(monkeypatch):
 def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
-    (only,) = limiting_component(result, [])
+    (only,) = find_limiting_component(result, [])
     assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
@@ -253,7 +257,7 @@ def test_constant_addresses_cost_time_of_own_unit():
     assert 0 < first.gain.share.mean <= first.upper_bound
     (access,) = (one for one in source_accesses(result, gpu) if one.own_unit)
     with pytest.raises(AssertionError):  # without such a unit there is no cost of its own, rather than none
-        list(conflicts(access, result, override(gpu, {"sm.constant_cycles": None})))
+        list(find_bank_conflicts(access, result, override(gpu, {"sm.constant_cycles": None})))
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])
@@ -337,14 +341,14 @@ def _added_up(**parameters):
     ],
 )
 def test_trees_of_few_elements_need_half_the_blocks(parameters, wanted):
-    found = of_few_elements(*_added_up(**parameters))
+    found = find_sums_of_few_elements(*_added_up(**parameters))
     assert (found is not None) == wanted
     assert found is None or 0 < found.attributable_share <= found.upper_bound
 
 
 def test_conflicts_of_tree_come_before_its_few_elements():
     result, trace = _added_up(step=2)
-    assert of_few_elements(result, trace) is not None
+    assert find_sums_of_few_elements(result, trace) is not None
     causes = [one.cause for one in explain(result, trace).causes]
     assert Cause.conflicts in causes and Cause.trees not in causes
     assert Cause.trees in [one.cause for one in explain(*_added_up()).causes]
