@@ -16,7 +16,7 @@ from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.report.figure_options import Sheet
+    from memsim.report.figure_options import FigureOptions
 
 
 def show(
@@ -113,23 +113,27 @@ def plot(
     from memsim.analysis.result import RunResult
     from memsim.cli.program import plotted_programs
     from memsim.report import comparison_figures, figures
-    from memsim.report.figure_style import Sheet
+    from memsim.report.figure_style import FigureOptions
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
-    sheet = Sheet(format, dpi, size)
+    figure_options = FigureOptions(format, dpi, size)
     if any(is_study(path) for path in paths):
-        _plot_study(paths, out, force, convention, sheet)
+        _plot_study(paths, out, force, convention, figure_options)
         return
     if len({path.stem for path in paths}) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
-        if drawn := plotted_programs(paths, out, convention, sheet):
+        if drawn := plotted_programs(paths, out, convention, figure_options):
             typer.echo("\n".join(map(str, drawn)))
             return
         results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
-        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison_figures.plot(results, out, sheet)
+        drawn = (
+            figures.plot(results.popitem()[1], out, figure_options)
+            if one
+            else comparison_figures.plot(results, out, figure_options)
+        )
         for written in drawn:
             typer.echo(written)
 
@@ -144,7 +148,9 @@ def _show_study(path: Path, convention: Convention, format: str, other: str) -> 
     print_output(report.output(StudyTrials.load(path, convention)), format)
 
 
-def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:
+def _plot_study(
+    paths: list[Path], out: Path, force: bool, convention: Convention, figure_options: FigureOptions
+) -> None:
     from memsim.report import study_figures
     from memsim.studies import StudyTrials
     from memsim.support.files import keeping_existing
@@ -152,5 +158,5 @@ def _plot_study(paths: list[Path], out: Path, force: bool, convention: Conventio
     if len(paths) > 1:
         raise InputError("plot", "RESULT", "has a study among other files; give the study alone")
     with keeping_existing(force):
-        for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, sheet):
+        for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, figure_options):
             typer.echo(written)

@@ -21,7 +21,7 @@ from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
 _IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
-_OF_EACH = ("whole", "precise", "min_trials", "max_trials")  # what they do not heed
+_IGNORED_IN_ORDER = ("whole", "precise", "min_trials", "max_trials")  # what those runs do not use
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     """
     in_order = replay.keywords["warm"]
     if in_order:
-        unheeded = [name for name in _OF_EACH if replay.keywords[name]]
-        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in unheeded)]
+        ignored = [name for name in _IGNORED_IN_ORDER if replay.keywords[name]]
+        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in ignored)]
     traces = folder_traces(folder, refused, in_order)
     files = outputs.files(traces)
     if in_order:

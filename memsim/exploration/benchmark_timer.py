@@ -41,7 +41,7 @@ MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 WAVES = 2  # of blocks of the scale model
 GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
 MOST_RUNS = 64  # kernels that stay ready for their next shape
-TELL_SECONDS = 15.0  # between lines that tell of progress
+REPORT_SECONDS = 15.0  # between lines that tell of progress
 _POINTER = 8
 _GOLDEN = 0.6180339887498949
 
@@ -72,7 +72,7 @@ class BenchmarkTimer:
     least_share: float = 1.0
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
-    _told: float = field(default_factory=time.monotonic)
+    _last_report: float = field(default_factory=time.monotonic)
 
     def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
         """The simulated time of a launch.
@@ -90,8 +90,8 @@ class BenchmarkTimer:
         if found is None:
             found = self._known[key] = self.simulate(run, flushed)
             self.simulated += 1
-        if time.monotonic() - self._told > TELL_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._last_report > REPORT_SECONDS:
+            self._last_report = time.monotonic()
             total = self.timed.total()
             self.tell(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
         return found

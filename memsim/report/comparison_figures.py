@@ -16,8 +16,8 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
 from memsim.analysis.utilization import utilization
-from memsim.report.figure_options import Sheet
-from memsim.report.figure_style import GREY, INK, SERIES, legend_beside, panels, write_figures
+from memsim.report.figure_options import FigureOptions
+from memsim.report.figure_style import GREY, INK, SERIES, panels, place_legend, write_figures
 from memsim.report.figures.common import COLORS, TITLES, accessed, draw_empty
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
@@ -28,19 +28,21 @@ _BEYOND = 0.02  # of an axis, past 0 and 100 %
 _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
-def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(
+    results: Mapping[str, RunResult], folder: str | Path, figure_options: FigureOptions | None = None
+) -> list[Path]:
     """Write ``side_by_side``, ``convergence`` and ``loads`` to `folder`, made when missing.
 
     Args:
         results: by the name that the figures call each.
         folder: for the files.
-        sheet: format, resolution and size; None: PNG for a screen.
+        figure_options: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
     """
     figures = {"side_by_side": side_by_side, "convergence": convergence, "loads": loads}
-    return write_figures({name: partial(draw, results) for name, draw in figures.items()}, folder, sheet)
+    return write_figures({name: partial(draw, results) for name, draw in figures.items()}, folder, figure_options)
 
 
 def side_by_side(results: Mapping[str, RunResult]) -> Figure:
@@ -169,7 +171,7 @@ def loads(results: Mapping[str, RunResult]) -> Figure:
         return figure
     stacks(axis, {label: {name: x / first for name, x in found.items()} for label, found in seen.items()})
     axis.set_ylabel(f"expected latency in units of {first:,.0f} ns")
-    legend_beside(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
+    place_legend(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
     return figure
 
 

@@ -12,20 +12,22 @@ from matplotlib.figure import Figure
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.figure_style import BLUE, GREY, INK, ORANGE, SERIES, panels, write_figures
 
 _MOST = 16  # kernels in a figure
 _WIDTH = 9.0  # inches
 
 
-def plot_programs(results: Mapping[str, ProgramResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot_programs(
+    results: Mapping[str, ProgramResult], folder: str | Path, figure_options: FigureOptions | None = None
+) -> list[Path]:
     """Write the figures to `folder`, made when missing: ``kernels``, and of one profile also ``cold-and-warm``.
 
     Args:
         results: by the name that the figures call each.
         folder: for the files.
-        sheet: format, resolution and size; None: PNG for a screen.
+        figure_options: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
@@ -33,7 +35,7 @@ def plot_programs(results: Mapping[str, ProgramResult], folder: str | Path, shee
     drawings = {"kernels": partial(kernels, results)}
     if len(results) == 1:
         drawings["cold-and-warm"] = partial(cold_and_warm, *results.values())
-    return write_figures(drawings, folder, sheet)
+    return write_figures(drawings, folder, figure_options)
 
 
 def kernels(results: Mapping[str, ProgramResult]) -> Figure:

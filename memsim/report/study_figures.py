@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.statistics import Sample
 from memsim.report import figure_style
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.study import value
 from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
@@ -27,7 +27,7 @@ _MOST_ENDS = 4  # levels of a number whose ends are single levels
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
-def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(study: StudyTrials, folder: Path, figure_options: FigureOptions | None = None) -> list[Path]:
     """Every figure that the study's fields allow.
 
     Raises:
@@ -37,7 +37,7 @@ def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[P
         raise InputError("plot", "study", "has one point; there is nothing to draw")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with figure_style.styled(sheet):
+    with figure_style.styled(figure_options):
         return [figure_style.write(figure, figure_style.figure_path(folder, name)) for name, figure in drawn(study)]
 
 

@@ -187,7 +187,7 @@ def test_a_rule_goes_on_where_it_was(trace, uninterrupted, tmp_path):
     assert not first.until["reached"] and again.until == once.until
 
 
-def test_an_error_says_what_is_kept(trace, tmp_path):
+def test_an_error_names_the_stored_trials(trace, tmp_path):
     def fail(finished):
         if finished.trial[0] == 1:
             raise InputError("run", "jobs", "is 2; a worker was killed")

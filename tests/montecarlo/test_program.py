@@ -114,7 +114,7 @@ def test_launch_result_names_earlier_launches_and_repeats_rest(tmp_path):
         with_gains(results[1], traces[1], [])
 
 
-def test_trials_of_later_launch_are_not_continued_alone(tmp_path):
+def test_trials_of_later_launch_are_not_continued(tmp_path):
     trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
     memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
     assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]

@@ -22,7 +22,7 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.report.changes import changes
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.figure_style import styled
 from memsim.report.page import write_page
 from memsim.report.page.highlight import highlighted
@@ -74,7 +74,7 @@ def result():
 
 
 def _page(results, studies=None, causes=None):
-    with styled(Sheet()):
+    with styled(FigureOptions()):
         return render(results, studies or {}, causes)
 
 

@@ -15,7 +15,7 @@ from places import ROOT
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison_figures
-from memsim.report.figure_options import Format, Sheet, Size
+from memsim.report.figure_options import FigureOptions, Format, Size
 from memsim.report.figures import convergence, loads, plot
 from memsim.report.figures.common import source_of
 from memsim.report.formats import format_names, rendered
@@ -225,7 +225,7 @@ def test_the_aimed_width_is_within_the_axis(result):
 @pytest.mark.slow
 @pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
 def test_figures_are_written_identically_in_every_format(result, tmp_path, format):
-    first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
+    first, second = (plot(result, tmp_path / name, FigureOptions(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -236,7 +236,7 @@ def test_figures_are_written_identically_in_every_format(result, tmp_path, forma
 def test_figures_are_as_wide_as_column_or_page(result, tmp_path, size, inches):
     from matplotlib.image import imread
 
-    for path in plot(result, tmp_path, Sheet(dpi=100, size=size)):
+    for path in plot(result, tmp_path, FigureOptions(dpi=100, size=size)):
         assert imread(path).shape[1] == round(100 * inches)
 
 

@@ -110,7 +110,7 @@ def test_the_command_prints_tables_json_csv_and_draws(path, tmp_path):
     assert len(rows) == 1 + sum(len(cache["curve"]) for cache in document["caches"].values())
 
 
-def test_what_cannot_be_asked_is_refused_in_line(path, tmp_path):
+def test_impossible_requests_are_refused_in_line(path, tmp_path):
     for bad, words in (
         ([path, "--gpu", "geforce-gtx280"], "no cache"),
         ([path, "--json", "--csv"], "exclude each other"),

@@ -60,7 +60,7 @@ def test_a_result_is_as_fast_as_itself(pair):
     assert not found.loads.only_first and not found.slower_than(0)
 
 
-def test_loads_match_by_place_then_text_rest_listed():
+def test_loads_match_by_location_then_text():
     one, other = spmv(seed=1), spmv(seed=2)
     for op in other.ops:
         op["line"] += 2  # two lines were put in above

@@ -161,7 +161,7 @@ def test_a_damaged_journal_is_one_line(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_nothing(complete, tmp_path):
+def test_a_killed_worker_loses_no_trial(complete, tmp_path):
     """Its trials are begun again, by another one."""
     killed = []
 

@@ -210,9 +210,10 @@ def test_text_and_json_say_the_same(tmp_path):
     text = why_text(result)
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
-    wanted = document(result)["findings"][0]
+    expected = document(result)["findings"][0]
     assert (
-        wanted.items() >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
+        expected.items()
+        >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
     )
     result.save(tmp_path / "r.h5")
     command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
@@ -277,10 +278,10 @@ def test_files_without_profiles_are_refused():
     assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
-@pytest.mark.parametrize(("file", "wanted"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
-def test_findings_without_access_are_in_kernels_file(faultless, file, wanted):
+@pytest.mark.parametrize(("file", "expected"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
+def test_findings_without_access_are_in_kernels_file(faultless, file, expected):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(RunResult(trials)) == wanted
+    assert kernel_file(RunResult(trials)) == expected
 
 
 def test_another_trace_is_refused_without_findings_too(faultless):
@@ -330,7 +331,7 @@ def _added_up(**parameters):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "wanted"),
+    ("parameters", "expected"),
     [
         (dict(), True),
         (dict(n_blocks=255), False),  # half as many would leave SMs idle
@@ -340,9 +341,9 @@ def _added_up(**parameters):
         (dict(barriers=6, step=4), False),  # the load-store units have no room for what half the tree would win
     ],
 )
-def test_trees_of_few_elements_need_half_the_blocks(parameters, wanted):
+def test_trees_of_few_elements_need_half_the_blocks(parameters, expected):
     found = find_sums_of_few_elements(*_added_up(**parameters))
-    assert (found is not None) == wanted
+    assert (found is not None) == expected
     assert found is None or 0 < found.attributable_share <= found.upper_bound
 
 

@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
-from memsim.report.figure_style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
+from memsim.report.figure_style import FARTHEST, GREY, INK, SERIES, narrow, panels, place_legend
 from memsim.report.figures.common import caption, draw_empty, labels
 from memsim.report.figures.loads import most_waited
 
@@ -76,4 +76,4 @@ def _cumulated(axis: Axes, waiting: list[Load], names: list[str]) -> None:
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.set(ylim=(0, 1.02), xlabel="latency, cycles", ylabel="cumulative share of transactions")
-    legend_beside(axis, labelspacing=0.9)
+    place_legend(axis, labelspacing=0.9)

@@ -26,7 +26,7 @@ def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
         drawn["loads"] = ("Expected latency by array", comparison_figures.loads(results))
     return {
         "first": first,
-        "others": [_beside(label, compare(base, result)) for label, result in others],
+        "others": [_compared_with_base(label, compare(base, result)) for label, result in others],
         "pictures": [
             {
                 "name": f"compared-{name}",
@@ -47,7 +47,7 @@ def _loads_differ(results: Mapping[str, RunResult]) -> bool:
     )
 
 
-def _beside(label: str, found: ResultComparison) -> dict[str, Any]:
+def _compared_with_base(label: str, found: ResultComparison) -> dict[str, Any]:
     headers, lines = matched(found.loads, list(_NAMES))
     ratio_headers, ratio_lines = ratio_rows(found)
     what = changes(found.first, found.second)
