@@ -170,7 +170,7 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
 
 
 def test_warps_that_slow_model_are_not_advised(monkeypatch):
-    monkeypatch.setattr(sys.modules[find_too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
+    monkeypatch.setattr(sys.modules[find_too_few_warps.__module__], "_gain_of_full_sms", lambda of: -0.11)
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
     (only,) = find_too_few_warps(
