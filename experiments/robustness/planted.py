@@ -105,7 +105,7 @@ FAULTS = (
     ),
     Fault(
         "findings are listed with the least important first",
-        "memsim/why/bottleneck.py",
+        "memsim/why/finding.py",
         "return rank, -round(self.expected_saving, 2),",
         "return rank, round(self.expected_saving, 2),",
         ("tests/why",),

@@ -152,7 +152,7 @@ def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jo
     from memsim.why.finding import LEAST_SHARE
 
     single = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
-    for one in explain(single, trace, quick=quick, jobs=jobs).causes:
+    for one in explain(single, trace, quick=quick, jobs=jobs).bottlenecks:
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_SHARE:
             location = one.findings[0].location if one.findings else ""

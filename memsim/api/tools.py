@@ -79,13 +79,13 @@ def explain(
     with _scratch() as scratch:
         trace = _traces(program, gpu, arguments, Path(scratch), kernel)[0]
         result = simulate(trace, gpu)
-        causes = explain_result(result, trace, jobs=chosen_jobs(None)).causes
+        bottlenecks = explain_result(result, trace, jobs=chosen_jobs(None)).bottlenecks
         return _plain(
             {
                 "kernel": trace.kernel,
                 "gpu": result.gpu,
                 "time_us": 1e3 * result.kernel_time.mean,
-                "findings": [_cause(one) for one in causes],
+                "findings": [_cause(one) for one in bottlenecks],
             }
         )
 

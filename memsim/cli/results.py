@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.cli.causes import explained_causes
+from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
 from memsim.cli.output import print_output
 from memsim.report.figure_options import Format, Size
@@ -81,11 +81,15 @@ def show(
         raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
     else:
         result = RunResult.load(path, convention)
-    causes = partial(explained_causes, result, trace, quick, jobs)
+    bottlenecks = partial(bottlenecks_with_gains, result, trace, quick, jobs)
     if why:
-        shown = why_output(result, causes())
+        shown = why_output(result, bottlenecks())
     else:
-        shown = profiler.listing(result, quiet) if ncu else text.output(result, method=method, by=by, causes=causes)
+        shown = (
+            profiler.listing(result, quiet)
+            if ncu
+            else text.output(result, method=method, by=by, bottlenecks=bottlenecks)
+        )
     print_output(shown, chosen)
 
 

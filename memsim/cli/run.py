@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.causes import explained_causes
+from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import print_output
 from memsim.montecarlo.choices import Engine
@@ -170,8 +170,8 @@ def run(
     result = _replayed(replay, plan, convention, quiet)
     wants_error = uncertain and not result.interrupted
     error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if wants_error else None
-    causes = partial(explained_causes, result, recorded, quick or result.interrupted, jobs)
-    _print_result(result, causes, error, None if result.interrupted else out, chosen, quiet)
+    bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
+    _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
     if message := _storage_message(result, plan.most, out, monotonic() - begin):
         typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
@@ -202,7 +202,7 @@ def _replayed(replay: partial[Result], plan: Plan, convention: str, quiet: bool)
 
 def _print_result(
     result: RunResult,
-    causes: Callable[[], Sequence[Bottleneck] | None],
+    bottlenecks: Callable[[], Sequence[Bottleneck] | None],
     error: ModelError | None,
     stored: Path | None,
     format: str,
@@ -216,7 +216,7 @@ def _print_result(
     from memsim.report.text import notes, output
 
     found = f"stored in {stored}; what makes it slow: memsim show {shlex.quote(str(stored))} --why"
-    print_output(output(result, causes=causes, error=error, notes=[found] if stored else ()), format, quiet)
+    print_output(output(result, bottlenecks=bottlenecks, error=error, notes=[found] if stored else ()), format, quiet)
     for note in notes(result) if quiet or format not in FOR_PEOPLE else ():
         typer.echo(f"memsim: {note}", err=True)
 

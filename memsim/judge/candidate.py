@@ -197,7 +197,7 @@ class Judge:
 
     def _findings(self, result: RunResult, trace: Trace) -> list[dict[str, Any]]:
         found = []
-        for one in explain(result, trace, quick=not self.gains).causes[:_SHOWN]:
+        for one in explain(result, trace, quick=not self.gains).bottlenecks[:_SHOWN]:
             finding = one.findings[0] if one.findings else None
             op = result.trials.ops[finding.ops[0]] if finding is not None and finding.ops else None
             found.append(

@@ -37,7 +37,7 @@ def output(
     *,
     method: str = Method.t,
     by: str = Grouping.load,
-    causes: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
+    bottlenecks: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
     error: ModelError | None = None,
     notes: Sequence[str] = (),
 ) -> CommandOutput:
@@ -47,7 +47,7 @@ def output(
         result: what to show.
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
-        causes: find what makes the kernel slow; called for the values alone.
+        bottlenecks: find what makes the kernel slow; called for the values alone.
         error: the model's own error bar.
         notes: sentences below.
     """
@@ -55,7 +55,7 @@ def output(
     return CommandOutput(
         lambda: [*_blocks(result, method, by), *bars, *notes],
         lambda: result.loads_by(by).records(),
-        lambda: document(result, causes()) | more,
+        lambda: document(result, bottlenecks()) | more,
     )
 
 

@@ -50,15 +50,15 @@ def _rows(result: RunResult, found: Sequence[Bottleneck] | None) -> Iterator[dic
 
 
 def _findings(result: RunResult, found: Sequence[Bottleneck] | None) -> list[str]:
-    causes = list(find_bottlenecks(result) if found is None else found)
-    reported = [one for one in causes if is_reported(one)]
+    bottlenecks = list(find_bottlenecks(result) if found is None else found)
+    reported = [one for one in bottlenecks if is_reported(one)]
     paragraphs = [
-        _head(result, reported, bool(causes)),
+        _head(result, reported, bool(bottlenecks)),
         *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1)),
     ]
     if rest := reported[_SHOWN:]:
         paragraphs.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
-    if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in causes if one not in reported]:
+    if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in bottlenecks if one not in reported]:
         paragraphs.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
     return paragraphs
 

@@ -31,6 +31,7 @@ RENAMED: dict[str, dict[str, str]] = {
 
 RENAMED_FIELDS: dict[str, dict[str, str]] = {
     "Bottleneck": {"excess": "attributable_share", "bound": "upper_bound"},
+    "Bottlenecks": {"causes": "bottlenecks"},
     "Finding": {
         "place": "location",
         "excess": "attributable_share",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
+from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause
@@ -20,16 +21,19 @@ _SKIPPED = f"skipped: {Cause.barriers}, {Cause.trees}"
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """What was found.
+    """The bottlenecks of a result.
 
     Attributes:
-        causes: the largest predicted saving first.
+        bottlenecks: the largest predicted saving first.
         note: why nothing was replayed, where that was not requested, and which causes were skipped because only a trace
             shows them; else empty.
     """
 
-    causes: list[Bottleneck]
+    bottlenecks: list[Bottleneck]
     note: str = ""
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Bottlenecks")
 
 
 def explain(

@@ -60,7 +60,7 @@ def won(simulated, ladder, slow, fast):
 
 def reported(simulated, ladder, step):
     trace, result = simulated(ladder, step)
-    causes = explain(result, trace).causes
+    causes = explain(result, trace).bottlenecks
     check_bounds(causes)
     return [one for one in causes if one.gain is not None]
 
@@ -87,7 +87,7 @@ def test_rows_per_thread_gain_like_rows_per_block(simulated):
 def test_products_bound_by_instructions_have_no_gain(simulated):
     """Eight results by one of a thread: what the next step's eight by eight win, no rule on accesses sees."""
     trace, result = simulated("long sgemm", 4)
-    first = explain(result, trace).causes[0]
+    first = explain(result, trace).bottlenecks[0]
     assert first.cause is Cause.issue_bound and first.gain is None
 
 

@@ -250,7 +250,7 @@ def test_constant_addresses_cost_time_of_own_unit():
     trace = memsim.trace(looked_up, gpu="tesla-v100", blocks="all")
     result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
     gpu = load_gpu("tesla-v100")
-    first = explain(result, trace).causes[0]
+    first = explain(result, trace).bottlenecks[0]
     warps = (1 << 14) // 32
     assert first.cause is Cause.conflicts and "32.0 distinct constant addresses" in first.findings[0].evidence
     lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
@@ -293,7 +293,7 @@ def test_another_trace_is_refused_without_findings_too(faultless):
 
 def test_findings_that_need_trace_are_reported_as_omitted(faultless):
     quick, gone = explain(faultless, quick=True), explain(faultless)
-    assert quick.causes == gone.causes == []
+    assert quick.bottlenecks == gone.bottlenecks == []
     unseen = "skipped: barriers of one warp, sums of few elements"
     assert quick.note == f"{unseen} (--quick does not read the trace)"
     assert gone.note.startswith("no speed-ups were estimated: the trace is no longer at ")
@@ -350,9 +350,9 @@ def test_trees_of_few_elements_need_half_the_blocks(parameters, expected):
 def test_conflicts_of_tree_come_before_its_few_elements():
     result, trace = _added_up(step=2)
     assert find_sums_of_few_elements(result, trace) is not None
-    causes = [one.cause for one in explain(result, trace).causes]
+    causes = [one.cause for one in explain(result, trace).bottlenecks]
     assert Cause.conflicts in causes and Cause.trees not in causes
-    assert Cause.trees in [one.cause for one in explain(*_added_up()).causes]
+    assert Cause.trees in [one.cause for one in explain(*_added_up()).bottlenecks]
 
 
 def counts_in_shared(t: Thread, data, out, bins, step):
@@ -383,7 +383,7 @@ def counted_in_shared(bins: int = 32, step: int = 1, n_blocks: int = 160) -> Lau
 )
 def test_shared_atomics_on_one_address_are_contention(parameters, cause):
     trace = memsim.trace(counted_in_shared, gpu="tesla-v100", blocks="all", **parameters)
-    found = explain(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1), trace).causes
+    found = explain(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1), trace).bottlenecks
     of_shared = [one for one in found if one.cause in (Cause.contended, Cause.conflicts)]
     assert [one.cause for one in of_shared] == ([cause] if cause else [])
     for one in of_shared:

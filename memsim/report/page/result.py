@@ -35,7 +35,7 @@ _UNITS = (  # what a load's accesses may crowd: title, busiest place's and all s
 
 
 def of_result(
-    label: str, result: RunResult, number_on_page: int, causes: Sequence[Bottleneck] | None
+    label: str, result: RunResult, number_on_page: int, bottlenecks: Sequence[Bottleneck] | None
 ) -> dict[str, Any]:
     """Everything of one result that the template asks for.
 
@@ -43,7 +43,7 @@ def of_result(
         label: what the page calls it.
         result: the result.
         number_on_page: its number on the page, which makes the names within it unlike those of others.
-        causes: of its slowness; None: the file does not hold what they rest on.
+        bottlenecks: of its slowness; None: the file does not hold what they rest on.
     """
     about = result.trials.about
     return {
@@ -55,11 +55,13 @@ def of_result(
         "key": _key_figures(result),
         "parts": utilization(result),
         "waiting": _waiting(result),
-        "findings": _findings(causes),
+        "findings": _findings(bottlenecks),
         "without_gain": [
-            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)" for one in causes or () if not is_reported(one)
+            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)"
+            for one in bottlenecks or ()
+            if not is_reported(one)
         ],
-        "sources": sources(result, causes or ()),
+        "sources": sources(result, bottlenecks or ()),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
         "stores": _table(result.stores),
@@ -111,8 +113,8 @@ def _waiting(result: RunResult) -> list[tuple[str, float]]:
     return [(name, level / total) for name, level in zip(("L1", "L2", "main memory"), levels, strict=True) if total]
 
 
-def _findings(causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
-    if causes is None:
+def _findings(bottlenecks: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
+    if bottlenecks is None:
         return None
     return [
         {
@@ -123,7 +125,7 @@ def _findings(causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | Non
             "advice": "; or ".join(dict.fromkeys(finding.advice for finding in one.findings)),
             "findings": one.findings,
         }
-        for one in causes
+        for one in bottlenecks
         if is_reported(one)
     ]
 

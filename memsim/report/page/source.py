@@ -89,16 +89,16 @@ class Source:
     missing: str
 
 
-def sources(result: RunResult, causes: Sequence[Bottleneck]) -> list[Source]:
+def sources(result: RunResult, bottlenecks: Sequence[Bottleneck]) -> list[Source]:
     """The files with the kernel's accesses, the one with the largest share of latency first.
 
     Args:
-        causes: of the kernel's slowness, which name their lines.
+        bottlenecks: of the kernel's slowness, which name their lines.
 
     Raises:
         InputError: Pygments is not installed.
     """
-    remedies = _remedies(causes)
+    remedies = _remedies(bottlenecks)
     by_file: dict[str, dict[int, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for op in result.trials.ops:
         by_file[op["file"]][op["line"]].append(op)
@@ -114,10 +114,10 @@ def sources(result: RunResult, causes: Sequence[Bottleneck]) -> list[Source]:
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
-def _remedies(causes: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
+def _remedies(bottlenecks: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
     """By place, file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
-    for one in sorted(filter(is_reported, causes), key=lambda one: -one.expected_saving):
+    for one in sorted(filter(is_reported, bottlenecks), key=lambda one: -one.expected_saving):
         locations = {finding.location for finding in one.findings}
         others = f", here and at {', '.join(sorted(locations))}" if len(locations) > 1 else ""
         for location in locations:
