@@ -30,7 +30,7 @@ class Load:
 
     Attributes:
         ops: static op numbers.
-        file, line, column, text, array: the place in the source, and the array it reads.
+        file, line, column, text, array: its location in the source, and the array it reads.
         l1_hit, l2_hit: hit ratios of its requests, L2's of the sectors that it asks L2 for.
         latency: observed latency of one transaction (lookup to data), the trial's mean, cycles.
         distribution: the same, every transaction of all trials.

@@ -103,7 +103,7 @@ def _instructions(traces: Sequence[Trace]) -> int:
 
 
 def _by_group(result: ProgramResult, activities: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
-    """Activities, of which launches name their group, not their place in the program."""
+    """Activities, of which launches name their group, not their position in the program."""
     groups = {position: number for number, group in enumerate(result.groups) for position in group.positions}
     return [
         [kind, stream, groups[value] if kind == "launch" else value]

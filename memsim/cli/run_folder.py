@@ -20,7 +20,7 @@ from memsim.support.files import writing
 from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
-_IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
+_IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # the options of launches that run in order
 _IGNORED_IN_ORDER = ("whole", "precise", "min_trials", "max_trials")  # what those runs do not use
 
 
@@ -95,10 +95,10 @@ def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) 
     Args:
         folder: with trace files.
         refused: options that were given and that concern one trace.
-        in_order: whether the order matters, so that each trace must tell its place.
+        in_order: whether the order matters, so that each trace must record its position.
 
     Raises:
-        InputError: an option of those, no trace in the folder, or one that does not tell its place where that matters.
+        InputError: an option of those, no trace in the folder, or one that does not record its position where that matters.
     """
     if refused:
         raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")
@@ -107,7 +107,7 @@ def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) 
         raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
     for trace in traces:
         if in_order and "order" not in trace.parameters:
-            problem = "has no order, the launch's place in the program; capture it anew, or leave --warm out"
+            problem = "has no order, the launch's position in the program; capture it anew, or leave --warm out"
             raise InputError(trace.path, "parameters", problem)
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
 

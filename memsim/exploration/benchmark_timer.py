@@ -239,7 +239,7 @@ def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
 
 
 def _pointers(launch: PtxLaunch, memory: ProcessMemory, data: bytes) -> list[tuple[int, int]]:
-    """The allocations that words of a launch's parameters point into: their addresses, and the words' places."""
+    """The allocations that words of a launch's parameters point into: their addresses, and the words' offsets."""
     found = []
     parameters = launch.function.parameters
     for first, one in zip(places(parameters), parameters, strict=True):

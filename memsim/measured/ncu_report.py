@@ -8,7 +8,7 @@
                   payload: sources, then results, each u32 size, message
 
 A result is a launch: function's name 6, with its types 7, grid 10 and block 11 (x 1, y 2, z 3), and metrics 13: name 1
-(its place in the string table) and value 2 (text 1, float 2, double 3, u32 4, u64 5). A block without strings uses
+(its index in the string table) and value 2 (text 1, float 2, double 3, u32 4, u64 5). A block without strings uses
 those of the block before. Field numbers are those of the ``.proto`` files in the profiler's ``extras/FileFormat``.
 Values are in base units.
 """
@@ -109,7 +109,7 @@ def _number(message: memoryview) -> float | None:
 
 
 def _sized(content: memoryview, at: int) -> tuple[memoryview, int]:
-    """The bytes behind their size, and the place behind them."""
+    """The bytes after their size, and the offset after them."""
     (size,) = struct.unpack_from("<I", content, at)
     at += 4
     if size > len(content) - at:

@@ -1,8 +1,8 @@
 """How long each part of a machine is busy with a kernel, at its own rate and with nothing in its way.
 
 The longest is nearest to the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
-quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the machine's parts in the
-place of micro-benchmarks, and the busiest slice and channel in the place of the mean one. Caches are at their best:
+quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the GPU's components instead
+of micro-benchmarks, and the busiest slice and channel instead of the mean one. Caches are at their best:
 L1 keeps all that a block has loaded, L2 all that the traced blocks have touched.
 """
 
@@ -124,7 +124,7 @@ def busy_cycles(work: TracedWork, trace: Trace, gpu: GPU) -> dict[BusyPart, floa
     """SM cycles for which each part is busy with the whole launch, of which the traced blocks are taken to be typical.
 
     A part's work is shared out evenly among the SMs, or unevenly as it is among slices and channels. Latency is that of
-    one block after the other where they run; it is an estimate, the other parts are bounds.
+    one block after the other where they run; it is an estimate, the other components are bounds.
     """
     sm, l2, sms = gpu.sm, gpu.l2, min(gpu.sm.count, trace.n_blocks)
     launches = trace.launch.n_blocks / trace.n_blocks
@@ -150,7 +150,7 @@ def _blocks_at_once(trace: Trace, gpu: GPU) -> int:
 
 
 def _skew(mapping: np.ndarray, sectors: np.ndarray, units: int) -> float:
-    """Sectors of the busiest place over the mean.
+    """Sectors of the busiest unit over the mean.
 
     >>> _skew(np.array([0, 1, 1]), np.array([4, 2, 4]), 2)
     1.2

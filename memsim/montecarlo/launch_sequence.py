@@ -52,7 +52,7 @@ class LaunchSequences:
         sequences: to replay.
         seed: of the draws.
         folder: for what workers map; the caller owns it.
-        trials: by number of the trial and place of the launch, as they finish.
+        trials: by number of the trial and position of the launch, as they finish.
     """
 
     traces: Sequence[Trace]

@@ -32,7 +32,7 @@ def run_program(
     Args:
         traces: of one run of a program, whose addresses agree, in the order of their launches.
         gpu: the configuration.
-        trials: how many; what one draws depends on `seed`, its number and the launch's place alone.
+        trials: how many; what one draws depends on `seed`, its number and the launch's position.
         jobs: processes; None: all cores, unless there is little to do.
         progress: called with the trials done, and all.
         provenance: field of the GPU -> where its value comes from, for the results to keep.

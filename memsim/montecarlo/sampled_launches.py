@@ -46,8 +46,8 @@ class Group:
         positions: of its launches in the program, from 0, ascending.
         first, others: trials of the first one, and of those that were drawn; the latter None where there is one launch.
         of_first, of_others: the same by number.
-        of_each: where all launches are replayed, trials by number of those after the first, by place.
-        each: the same as Trials, by place.
+        of_each: where all launches are replayed, trials by number of those after the first, by position.
+        each: the same as Trials, by position.
     """
 
     kernel: str

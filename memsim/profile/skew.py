@@ -18,7 +18,7 @@ from memsim.trace.bits import popcount
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.transactions import Transactions
 
-REQUESTS, RUNS = 64, 32  # a place, at least, before a window ends: with fewer, chance alone would be skewed
+REQUESTS, RUNS = 64, 32  # per unit, at least, before an interval ends: with fewer, chance alone would be skewed
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Skew:
     """Sectors by op.
 
     Attributes:
-        sectors: i8 [n_ops], that reach the places, in whole windows.
-        busiest: i8 [n_ops], of them, those for the place that has most to do in their window.
+        sectors: i8 [n_ops], that reach the units, in complete intervals.
+        busiest: i8 [n_ops], of them, those for the busiest unit of their interval.
     """
 
     sectors: np.ndarray

@@ -1,4 +1,4 @@
-"""What differs between two results beyond their times: counts, busy parts of the GPU, and accesses by array."""
+"""What differs between two results beyond their times: counts, busy components of the GPU, and accesses by array."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Changes:
 
     @property
     def same(self) -> list[str]:
-        """Names of the counts and parts that do not differ."""
+        """Names of the counts and components that do not differ."""
         return [one.name for one in (*self.counts, *self.components) if not one.differs and one.first == one.first]
 
     def sentence(self) -> str:

@@ -106,7 +106,7 @@ def busy(results: Mapping[str, RunResult]) -> Figure:
 
 
 def _busy_components(results: Mapping[str, RunResult]) -> list[str]:
-    """The parts of the GPU that any result knows."""
+    """The components of the GPU that any result knows."""
     known = (part.name for result in results.values() for part in utilization(result) if part.busy == part.busy)
     return list(dict.fromkeys(known))
 

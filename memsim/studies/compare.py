@@ -58,7 +58,7 @@ class Row:
     """A load or an array in both results.
 
     Attributes:
-        location, text, array: in the first result, see analysis.loads; `second_location` is the place in the second.
+        location, text, array: in the first result, see analysis.loads; `second_location` is that in the second.
         latency: observed, of one transaction, ns: the clocks may differ.
         l1_hit, l2_hit: hit ratios.
         share: of all observed latency.

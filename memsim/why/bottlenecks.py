@@ -23,7 +23,7 @@ from memsim.why.reuse import find_evictions, find_exchanges, find_repeated_reque
 from memsim.why.skew import find_crowded_units
 from memsim.why.source_access import SourceAccess, source_accesses
 
-_FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
+_FEW = 10  # a finding with less than a tenth of its cause's largest share is not reported
 
 
 def has_profiles(result: RunResult) -> bool:
@@ -32,7 +32,7 @@ def has_profiles(result: RunResult) -> bool:
 
 
 def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
-    """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
+    """The causes worth reporting, each with its findings, the largest attributable share first; nothing is replayed.
 
     Raises:
         InputError: the result is of a sample of blocks, or the file is of a version before 1.2 and does not hold what

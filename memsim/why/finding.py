@@ -141,7 +141,7 @@ class Bottleneck:
 
     Attributes:
         cause: what is wrong.
-        findings: where, the costliest place first.
+        findings: where, the one with the largest share first.
         attributable_share: share of the memory time that the findings explain together, 0 to 1.
         upper_bound: share of the kernel's time that can be saved at most: the busiest component takes the rest. With a
             gain it is the replay's own; without one it is estimated from what each finding is hoped to save.

@@ -86,7 +86,7 @@ def _shared(accesses: list[SourceAccess], most: float) -> Iterator[Finding]:
 
 
 def _avoidable(access: SourceAccess) -> float:
-    """Share of the time that the load-store units work for conflicts and idle lanes of a place in shared memory."""
+    """Share of the time that the load-store units work for conflicts and idle lanes of a shared-memory access."""
     of = access.profile
     needed = of.lanes * access.width / (LANES * WORD_BYTES)
     return access.busy[LOAD_STORE] * max(0.0, 1 - needed / of.passes) if of.passes else 0.0

@@ -1,4 +1,4 @@
-"""Partition camping: what runs together asks one channel of memory, or one slice of L2."""
+"""Partition camping: concurrent requests go to one memory channel, or to one slice of L2."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.source_access import SourceAccess
 
-_LEAST = 1.75  # times its share: chance alone gives the busiest of 64 places 1.3 times, with 64 requests each
+_LEAST = 1.75  # times its share: chance alone gives the busiest of 64 channels 1.3 times, with 64 requests each
 
 
 def find_crowded_units(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
-    """Attributable share: of the waiting in queues, the part that would go if all places were asked alike."""
+    """Attributable share: of the waiting in queues, the part that would go if all channels or slices got equal shares."""
     of = access.profile
     for cause, units, busiest, sectors, count in (
         (Cause.channels, "memory channels", of.busiest_channel, of.channel_sectors, gpu.dram.channels),

@@ -50,7 +50,7 @@ class SourceAccess:
         dram_read: sectors, a trial.
         dram_redundant: share of its sectors in memory's traffic that nobody needed to move again.
         dram_times: how often memory reads each sector of its array.
-        busy: by part of the GPU (analysis.utilization), the share of the time in which it works for this place.
+        busy: by component (analysis.utilization), the share of the time in which it works for this access.
         partial: share of its cycles in L2's slices that sectors take which it stores in part, beyond whole ones.
     """
 
@@ -83,7 +83,7 @@ class SourceAccess:
             cause: what is wrong.
             share: the attributable one, of the memory time.
             evidence: in numbers.
-            saved: by part, the share of its work for this place that putting it right saves, as far as can be hoped.
+            saved: by component, the share of its work for this access that a fix saves at most.
         """
         share = float(min(1.0, share))
         removed_work = {

@@ -59,7 +59,7 @@ def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
 
 
 def _agreement(name: str, ratio: Ratio) -> str:
-    """What is said of trials that all but agree, in the place of a histogram."""
+    """The text about trials that almost agree, instead of a histogram."""
     spread, trials = 100 * np.ptp(ratio.finite), ratio.finite.size
     among = "in one trial" if trials == 1 else f"in all {trials} trials"
     return f"{TITLES[name]} hit ratio {ratio.mean:.2%} {among}" + (f", within {spread:.2g} points" if spread else "")

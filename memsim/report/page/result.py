@@ -27,7 +27,7 @@ _PICTURES = {
     "convergence": (figures.convergence, "Convergence", "The ratios' standard deviation and interval against trials."),
     "roofline": (roofline, "Instruction roofline", "Warp instructions per second against those per sector, by level."),
 }
-_UNITS = (  # what a load's accesses may crowd: title, busiest place's and all sectors, how many places there are
+_UNITS = (  # what a load's accesses may crowd: title, sectors of the busiest unit and of all, how many units there are
     ("sets of L1", "l1_busiest_set", "l1_set_sectors", lambda gpu: _l1_sets(gpu)),
     ("slices of L2", "busiest_slice", "slice_sectors", lambda gpu: gpu["l2"]["slices"]),
     ("channels of DRAM", "busiest_channel", "channel_sectors", lambda gpu: gpu["dram"]["channels"]),
@@ -135,7 +135,7 @@ def _table(table: Table[Any]) -> dict[str, Any]:
 
 
 def _crowding(result: RunResult) -> dict[str, Any]:
-    """How much more than its share the busiest place gets, by load and sort of place; a heat map."""
+    """How much more than its share the busiest unit gets, by load and kind of unit; a heat map."""
     gpu, rows = result.trials.about["gpu"], []
     for op in result.trials.ops:
         profile = op.get("profile")
@@ -146,7 +146,7 @@ def _crowding(result: RunResult) -> dict[str, Any]:
             for _, busiest, every, units in _UNITS
         ]
         rows.append({"text": f"{op['kind']} {op['text']}", "line": op["line"], "times": times})
-    return {"places": [title for title, *_ in _UNITS], "rows": rows}
+    return {"units": [title for title, *_ in _UNITS], "rows": rows}
 
 
 def _l1_sets(gpu: dict[str, Any]) -> int:

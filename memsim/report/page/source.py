@@ -23,10 +23,10 @@ _PATH_PARTS = 2  # of a file's path that are shown: the rest is of the author's 
 
 @dataclass(frozen=True)
 class Remedy:
-    """The estimated saving of a cause that has one of its places in a line.
+    """The estimated saving of a cause that has one of its findings in a line.
 
     Attributes:
-        stake: share of the kernel's time, at all of the cause's places together, 0 to 1.
+        stake: share of the kernel's time, of all the cause's findings together, 0 to 1.
         text: the cause, and its estimated speed-up.
     """
 
@@ -115,7 +115,7 @@ def sources(result: RunResult, bottlenecks: Sequence[Bottleneck]) -> list[Source
 
 
 def _remedies(bottlenecks: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
-    """By place, file and line."""
+    """By location: file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
     for one in sorted(filter(is_reported, bottlenecks), key=lambda one: -one.expected_saving):
         locations = {finding.location for finding in one.findings}

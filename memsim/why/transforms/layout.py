@@ -16,7 +16,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, Chunk
 from memsim.why.transforms.transform import Blocks, Transform, read_blocks
 
-_ALIGNMENT = 1 << 21  # bytes: new places begin at a multiple, behind all arrays; a page of the largest in use
+_ALIGNMENT = 1 << 21  # bytes: new addresses begin at a multiple, after all arrays; a page of the largest in use
 _REACH = 1 << 32  # bytes: lanes of an instruction lie less than so far apart
 
 
@@ -42,7 +42,7 @@ def _room(trace: Trace, ops: tuple[int, ...]) -> int:
 
 
 class _Layout:
-    """New places of elements, learned from the ops that are remapped, then used for all ops of the arrays."""
+    """New addresses of elements, learned from the ops that are remapped, then used for all ops of the arrays."""
 
     def __init__(self, trace: Trace, ops: tuple[int, ...]) -> None:
         arrays = {trace.ops[op].array for op in ops}
@@ -67,11 +67,11 @@ class _Layout:
 
 
 class _NewAddresses:
-    """Places of elements, given in order of first use.
+    """Addresses of elements, assigned in order of first use.
 
     Args:
-        aligned: the first place of those that begin at a sector's border.
-        packed: the first place of the others.
+        aligned: the first address of those that begin at a sector's border.
+        packed: the first address of the others.
         grain: bytes of an element.
     """
 
@@ -94,7 +94,7 @@ class _NewAddresses:
         return addresses
 
     def _give(self, row: np.ndarray, n_rows: int) -> None:
-        """Places for new elements; `row` says which instruction brings each, ascending."""
+        """Addresses for new elements; `row` says which instruction brings each, ascending."""
         nbytes = np.bincount(row, minlength=n_rows) * self._grain
         aligned = nbytes >= SECTOR_BYTES
         taken = np.where(aligned, -(-nbytes // SECTOR_BYTES) * SECTOR_BYTES, 0)
