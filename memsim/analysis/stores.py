@@ -23,7 +23,7 @@ _GOES_TO_L2 = (AccessKind.write, AccessKind.atomic)
 
 @dataclass(frozen=True)
 class Store:
-    """A static store, or an atomic whose old value nobody uses (a reduction): all of one source location, text and array.
+    """A static store, or an atomic whose old value nobody uses (a reduction): all of one location, text and array.
 
     Attributes:
         ops: static op numbers.

@@ -98,7 +98,7 @@ def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) 
         in_order: whether the order matters, so that each trace must record its position.
 
     Raises:
-        InputError: an option of those, no trace in the folder, or one that does not record its position where that matters.
+        InputError: an option of those, no trace in the folder, or one without its position where that matters.
     """
     if refused:
         raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")

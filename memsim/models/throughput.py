@@ -1,8 +1,8 @@
 """How long each part of a machine is busy with a kernel, at its own rate and with nothing in its way.
 
 The longest is nearest to the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
-quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the GPU's components instead
-of micro-benchmarks, and the busiest slice and channel instead of the mean one. Caches are at their best:
+quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the GPU's components
+instead of micro-benchmarks, and the busiest slice and channel instead of the mean one. Caches are at their best:
 L1 keeps all that a block has loaded, L2 all that the traced blocks have touched.
 """
 

@@ -12,7 +12,7 @@ _LEAST = 1.75  # times its share: chance alone gives the busiest of 64 channels 
 
 
 def find_crowded_units(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
-    """Attributable share: of the waiting in queues, the part that would go if all channels or slices got equal shares."""
+    """Attributable share: of the waiting in queues, what equal shares of all channels or slices would remove."""
     of = access.profile
     for cause, units, busiest, sectors, count in (
         (Cause.channels, "memory channels", of.busiest_channel, of.channel_sectors, gpu.dram.channels),
