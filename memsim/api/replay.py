@@ -93,24 +93,12 @@ def simulate(
     named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
+    machine = override(named_gpu(named), settings) if settings else named_gpu(named)
     done = run(
-        recorded,
-        override(named_gpu(named), settings) if settings else named_gpu(named),
-        trials=plan.most,
-        seed=seed,
-        jobs=jobs,
-        enough=plan.enough(convention),
-        at_least=plan.least,
-        warm=warm,
-        progress=progress,
-        provenance=origins(named, settings),
-        rule=plan.rule(convention),
-        out=out,
-        resume=resume,
-        force=force,
-        engine=engine,
-        sample=sample,
-    )
+        recorded, machine, trials=plan.most, seed=seed, jobs=jobs, enough=plan.enough(convention), at_least=plan.least,
+        warm=warm, progress=progress, provenance=origins(named, settings), rule=plan.rule(convention), out=out,
+        resume=resume, force=force, engine=engine, sample=sample,
+    )  # fmt: skip
     return Result(done, convention)
 
 

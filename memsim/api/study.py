@@ -69,7 +69,7 @@ def explore(
         workload: one made by ``@memsim.workload``, a name of the library, a path to a kernel file, or to a program
             that launches a kernel of Triton with ``@triton.autotune``: its configurations are the versions.
         gpu: a GPU, the name of a preset, or the path of a TOML file.
-        vary: by parameter, the values to try, in the place of those that the kernel declares.
+        vary: by parameter, the values to try, instead of those that the kernel declares.
         keep: how many versions to simulate, the best by model.
         trials, seed: of each simulation, as for :func:`simulate`.
         blocks: what is simulated of each, as for :func:`trace`.

@@ -88,8 +88,8 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
 def _streamed(gpu: GPU, stream: AccessStream, accesses: int) -> Transactions:
     """What the coalescer makes of a stream: an instruction asks for the sectors of its unit, which one line holds."""
     warps = stream.blocks * WARPS
-    first, turns = np.arange(warps)[:, None], np.arange(accesses)
-    address = ((first + turns * warps) % stream.units * stream.stride).ravel()
+    first, rounds = np.arange(warps)[:, None], np.arange(accesses)
+    address = ((first + rounds * warps) % stream.units * stream.stride).ravel()
     lines, numbers = np.unique(address // gpu.l1.line_bytes, return_inverse=True)
     begin = address % gpu.l1.line_bytes // 32
     masks = (((1 << -(-stream.width // 32)) - 1) << begin).astype("u1")

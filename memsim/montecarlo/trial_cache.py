@@ -56,7 +56,7 @@ class CachedTrials:
 
     Attributes:
         found: trials by number, those that were there and those added since.
-        demand: what :func:`memsim.montecarlo.run.tell_demand` adds to a result's texts, if it is kept.
+        demand: what :func:`memsim.montecarlo.run.add_demand` adds to a result's texts, if it is kept.
     """
 
     def __init__(self, key: str | None, n_ops: int) -> None:

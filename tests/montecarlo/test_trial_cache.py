@@ -92,13 +92,13 @@ def test_other_sources_of_the_engine_replay_anew(trace, folder, replayed, monkey
 
 
 def test_damage_costs_only_what_is_behind_it(trace, folder, replayed):
-    whole = run(trace, trials=4)
+    full = run(trace, trials=4)
     (file,) = folder.iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) * 2 // 3] ^= 1
     file.write_bytes(content)
     again = run(trace, trials=4)
-    assert np.array_equal(whole.counters, again.counters)
+    assert np.array_equal(full.counters, again.counters)
     assert 4 < len(replayed) < 8
     run(trace, trials=4)
     before = len(replayed)

@@ -1,4 +1,4 @@
-"""What has been finished, from the first trial on: kept next to the output until that is whole.
+"""The checkpoint of a run or a study: finished trials, kept next to the output until it is complete.
 
 Trials depend on their point and their number alone, so those of an earlier run of the same trace, GPU and seed are as
 good as new ones, whether it ended, was interrupted or was killed. A run and a study keep theirs alike, by what each
@@ -25,22 +25,22 @@ from memsim.support.interrupts import deferred
 from memsim.support.journal import DamagedJournal, Journal, journal_path
 
 
-class KeptTrials:
+class Checkpoint:
     """Trials on the disk; without an output, nothing is kept.
 
     Attributes:
-        whole: whether the output is written, so that what was kept for it may go.
+        complete: whether the output is written, so that what was kept for it may go.
     """
 
     def __init__(self, out: str | Path = "", journal: Journal | None = None, saved: Iterable[Trials] = ()) -> None:
-        self._out, self._journal, self.whole = out, journal, False
+        self._out, self._journal, self.complete = out, journal, False
         self._saved = {_text(trials.about): trials.separate() for trials in saved}
         self._rows = sum(journal.tasks().values()) if journal is not None else 0
 
     @property
     def rows(self) -> int:
         """How many trials are in the journal alone."""
-        return 0 if self.whole else self._rows
+        return 0 if self.complete else self._rows
 
     def saved(self, point: PointTrials) -> Mapping[int, Trial]:
         """The trials of a point that the output has, by number."""
@@ -91,15 +91,15 @@ class KeptTrials:
     def _trial(self, arrays: Mapping[str, np.ndarray], point: PointTrials) -> Trial:
         columns = Trial.columns(len(point.texts["ops"]))
         if {name: (values.dtype.str, values.shape) for name, values in arrays.items()} != columns:
-            raise _Choice(self._out, "journal", "holds trials of another shape; give --force to start anew")
+            raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start anew")
         return Trial(**arrays)
 
 
-class _Choice(InputError):
+class _UndecidedOutput(InputError):
     """The user is to say what becomes of what is there."""
 
 
-def check_choice(out: str | Path, resume: bool, force: bool, *inputs: str | Path) -> None:
+def check_resume_or_force(out: str | Path, resume: bool, force: bool, *inputs: str | Path) -> None:
     """Refuse a result file that exists unless the user says what becomes of it, and one that cannot be written.
 
     Args:
@@ -116,9 +116,9 @@ def check_choice(out: str | Path, resume: bool, force: bool, *inputs: str | Path
 
 
 @contextmanager
-def keeping(
+def open_checkpoint(
     out: str | Path | None, load: Callable[[str | Path], Iterable[Trials]], resume: bool, force: bool
-) -> Iterator[KeptTrials]:
+) -> Iterator[Checkpoint]:
     """Trials that the block adds stay on the disk, whatever ends it, until it has written the output.
 
     Args:
@@ -132,34 +132,35 @@ def keeping(
             passes through the block tells how to go on, if trials are kept.
     """
     if out is None:
-        yield KeptTrials()
+        yield Checkpoint()
         return
-    check_choice(out, resume, force)
+    check_resume_or_force(out, resume, force)
     saved = load(out) if resume and Path(out).exists() else ()
-    kept = None
+    checkpoint = None
     try:
         with deferred():
             journal = Journal(journal_path(out), out, anew=force)
             try:
-                kept = KeptTrials(out, journal, saved)
+                checkpoint = Checkpoint(out, journal, saved)
             except BaseException:  # it is damaged
                 journal.close()
                 raise
-        if kept.rows and not resume:
-            problem = (
-                f"has {_trials(kept.rows)} of a run that was ended; give --resume to go on, or --force to start anew"
-            )
-            raise _Choice(out, "file", problem)
-        yield kept
+        if checkpoint.rows and not resume:
+            ended = f"has {_trials(checkpoint.rows)} of a run that was ended"
+            problem = f"{ended}; give --resume to continue it, or --force to start anew"
+            raise _UndecidedOutput(out, "file", problem)
+        yield checkpoint
     except InputError as error:
-        if isinstance(error, _Choice | DamagedJournal) or kept is None or not kept.rows:
+        if isinstance(error, _UndecidedOutput | DamagedJournal) or checkpoint is None or not checkpoint.rows:
             raise
-        raise InputError(error.where, error.field, f"{error.problem}; {kept.shown}") from error
+        raise InputError(error.where, error.field, f"{error.problem}; {checkpoint.shown}") from error
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(kept.shown if kept and kept.rows else "nothing was kept") from interrupt
+        raise KeyboardInterrupt(
+            checkpoint.shown if checkpoint and checkpoint.rows else "nothing was kept"
+        ) from interrupt
     finally:
-        if kept is not None:
-            kept.close()
+        if checkpoint is not None:
+            checkpoint.close()
 
 
 def _text(about: Mapping[str, Any]) -> str:
@@ -167,12 +168,12 @@ def _text(about: Mapping[str, Any]) -> str:
     return json.dumps(identity(about), sort_keys=True)
 
 
-def _check_same(out: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
-    there, now = _leaves(found), _leaves(wanted)
+def _check_same(out: str | Path, found: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    there, now = _leaves(found), _leaves(expected)
     for name in now | there:
         if there.get(name) != now.get(name):
             values = f"is {there.get(name)!r:.60} there and {now.get(name)!r:.60} now"
-            raise _Choice(out, name, f"{values}; give another path, or --force to start anew")
+            raise _UndecidedOutput(out, name, f"{values}; give another path, or --force to start anew")
 
 
 def _leaves(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

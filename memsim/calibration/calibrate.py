@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 
-from memsim.calibration.board import Board, Properties
 from memsim.calibration.known import Calibration
 from memsim.calibration.measure import measure
+from memsim.calibration.probed_gpu import ProbedGPU, Properties
 from memsim.gpu import board as boards
 
 _FIELDS = {
@@ -16,8 +16,8 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def calibrated(
-    board: Board, base: str | None, curve_file: str, progress: Callable[[str], None]
+def calibrate_gpu(
+    probed: ProbedGPU, base: str | None, curve_file: str, progress: Callable[[str], None]
 ) -> tuple[str, Calibration]:
     """Measure a board.
 
@@ -32,12 +32,12 @@ def calibrated(
     Raises:
         InputError: no board answers, or what its driver says is impossible.
     """
-    device = board.properties()
+    device = probed.properties()
     source = f"memsim calibrate, {device.name}, {date.today().isoformat()}, {curve_file}"
     known = Calibration(base or boards.nearest(device.capability), source)
     _take_properties(known, device)
-    measure(board, known, progress)
-    cycles = round(board.launch_ns() * known.gpu.sm.clock_mhz / 1000)
+    measure(probed, known, progress)
+    cycles = round(probed.launch_ns() * known.gpu.sm.clock_mhz / 1000)
     how = "from one empty kernel to the next, of a thousand launched one after the other"
     known.take({"launch.idle_cycles": cycles}, how)
     known.take({"launch.active_cycles": 0}, "counted within idle_cycles", "assumed")

@@ -38,7 +38,7 @@ class Properties:
     numbers: dict[str, int]
 
 
-class Board:
+class ProbedGPU:
     """A GPU that can be walked (:class:`memsim.calibration.walks.WalkedGPU`).
 
     Args:
@@ -51,9 +51,9 @@ class Board:
     def __init__(self, probe: subprocess.Popen[str], use_l1: bool = True, shared_bytes: int = 0) -> None:
         self._probe, self._use_l1, self.shared_bytes = probe, use_l1, shared_bytes
 
-    def without_l1(self) -> Board:
+    def without_l1(self) -> ProbedGPU:
         """As :meth:`memsim.calibration.walks.WalkedGPU.without_l1`; both are one GPU."""
-        return Board(self._probe, use_l1=False, shared_bytes=self.shared_bytes)
+        return ProbedGPU(self._probe, use_l1=False, shared_bytes=self.shared_bytes)
 
     def properties(self) -> Properties:
         """What the driver says; to be asked for first, once."""
@@ -81,11 +81,11 @@ class Board:
         found: list[Latencies] = []
         total, step = int(group.max()) + 1, MOST_GROUPS
         while len(found) < total:
-            wanted = min(step, total - len(found))
-            counted = np.where((group >= len(found)) & (group < len(found) + wanted), group - len(found), -1)
+            chunk = min(step, total - len(found))
+            counted = np.where((group >= len(found)) & (group < len(found) + chunk), group - len(found), -1)
             order = segments(address, counted)
             if len(order) <= MOST_SEGMENTS:
-                found += self._walk(order, wanted, int(address.max()) + 4)
+                found += self._walk(order, chunk, int(address.max()) + 4)
             elif step == 1:
                 raise RuntimeError(f"a walk of {len(order)} pieces, of which the GPU can be given {MOST_SEGMENTS}")
             else:
@@ -141,7 +141,7 @@ def segments(addresses: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 @contextmanager
-def board() -> Iterator[Board]:
+def probe_gpu() -> Iterator[ProbedGPU]:
     """The first GPU of this machine, for as long as the block lasts.
 
     Raises:
@@ -151,7 +151,7 @@ def board() -> Iterator[Board]:
         program = compiled(Path(folder) / "probe")
         with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as probe:
             try:
-                yield Board(probe)
+                yield ProbedGPU(probe)
             finally:
                 probe.kill()
                 assert probe.stdin is not None

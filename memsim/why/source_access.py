@@ -1,4 +1,4 @@
-"""A place in the source and all that is known of it: what it asks for, and what became of that in the replay."""
+"""The accesses of one source line to one array: what they request, and what the replay made of it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from memsim.why.work import ResultWork
 
 LANES = 32
 ON_CHIP = ("shared", "constant")
-_PARTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM, "constants": CONSTANTS}
+_COMPONENTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM, "constants": CONSTANTS}
 
 
 @dataclass(frozen=True)
-class Site:
-    """The ops of one source line on one array, of one kind, added up.
+class SourceAccess:
+    """The memory instructions of one source line on one array, of one kind, added up.
 
     Attributes:
-        place, text, array: where it is, what it does.
+        location, text, array: where it is, what it does.
         stores: whether it stores.
         on_chip: whether it goes to shared or constant memory.
         own_unit: whether that is constant memory with a unit of its own.
@@ -48,13 +48,13 @@ class Site:
         l1_fetched: sectors that L1 asked L2 for, a trial.
         l1_hit: hit ratio of its sectors.
         dram_read: sectors, a trial.
-        dram_excess: share of its sectors in memory's traffic that nobody needed to move again.
+        dram_redundant: share of its sectors in memory's traffic that nobody needed to move again.
         dram_times: how often memory reads each sector of its array.
-        busy: by part of the GPU (analysis.utilization), the share of the time in which it works for this place.
+        busy: by component (analysis.utilization), the share of the time in which it works for this access.
         partial: share of its cycles in L2's slices that sectors take which it stores in part, beyond whole ones.
     """
 
-    place: str
+    location: str
     text: str
     array: str
     stores: bool
@@ -71,24 +71,26 @@ class Site:
     dense_sectors: int
     l1_fetched: float
     l1_hit: float
-    dram_excess: float
+    dram_redundant: float
     dram_times: float
     busy: Mapping[str, float]
     partial: float
 
-    def finding(self, cause: Cause, excess: float, evidence: str, **saved: float) -> Finding:
+    def finding(self, cause: Cause, share: float, evidence: str, **saved: float) -> Finding:
         """A finding here, before the upper bound is applied.
 
         Args:
             cause: what is wrong.
-            excess: share of the memory time.
+            share: the attributable one, of the memory time.
             evidence: in numbers.
-            saved: by part, the share of its work for this place that putting it right saves, as far as can be hoped.
+            saved: by component, the share of its work for this access that a fix saves at most.
         """
-        excess = float(min(1.0, excess))
-        saves = {part: self.busy[part] * saved.get(name, 0.0) for name, part in _PARTS.items()}
-        where = self.place, self.text, self.array
-        return Finding(cause, *where, excess, excess, evidence, ADVICE[cause], self.ops, saves)
+        share = float(min(1.0, share))
+        removed_work = {
+            component: self.busy[component] * saved.get(name, 0.0) for name, component in _COMPONENTS.items()
+        }
+        where = self.location, self.text, self.array
+        return Finding(cause, *where, share, share, evidence, ADVICE[cause], self.ops, removed_work)
 
 
 def diverges(profile: OpProfile) -> bool:
@@ -96,8 +98,8 @@ def diverges(profile: OpProfile) -> bool:
     return profile.lanes < 0.9 * LANES * profile.instructions
 
 
-def sites(result: RunResult, gpu: GPU) -> Iterator[Site]:
-    """All places that access memory."""
+def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
+    """The accesses of all source lines."""
     trials = result.trials
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, op in enumerate(trials.ops):
@@ -112,8 +114,8 @@ def sites(result: RunResult, gpu: GPU) -> Iterator[Site]:
         )
         moved = float(work.counters[ops, Level.dram, :, CountUnit.sectors].sum())
         stores = first["kind"] in ("store", "reduction")
-        yield Site(
-            place=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
+        yield SourceAccess(
+            location=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
             text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
             array=array_name(trials, first),
             stores=stores,
@@ -130,7 +132,7 @@ def sites(result: RunResult, gpu: GPU) -> Iterator[Site]:
             dense_sectors=max(total.least_sectors, total.instructions * first["width"] * diverges(total)),
             l1_fetched=float(l1[1] + l1[2]),
             l1_hit=float(l1[0] / l1.sum()) if l1.sum() else 0.0,
-            dram_excess=max(0.0, 1 - total.first_sectors / moved) if moved else 0.0,
+            dram_redundant=max(0.0, 1 - total.first_sectors / moved) if moved else 0.0,
             dram_times=work.dram_times(ops[0]),
             busy=work.busy(ops, total),
             partial=work.partial(ops),

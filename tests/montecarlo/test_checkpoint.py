@@ -26,7 +26,7 @@ def trace(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def whole(trace):
+def uninterrupted(trace):
     return memsim.simulate(trace, GPU, trials=TRIALS, seed=1)
 
 
@@ -51,40 +51,40 @@ def left_by_a_kill(trace, out, numbers):
     journal.close()
 
 
-def same(result, whole, trials=6):
-    return result.trials.trial.tolist() == list(range(trials)) and not different(result, whole)
+def same(result, uninterrupted, trials=6):
+    return result.trials.trial.tolist() == list(range(trials)) and not different(result, uninterrupted)
 
 
-def test_result_is_written_and_nothing_else_is_left(trace, whole, tmp_path):
+def test_result_is_written_and_nothing_else_is_left(trace, uninterrupted, tmp_path):
     result = run(trace, out=tmp_path / "r.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
-    assert same(result, whole) and same(Result.load(tmp_path / "r.h5"), whole)
+    assert same(result, uninterrupted) and same(Result.load(tmp_path / "r.h5"), uninterrupted)
 
 
-def test_existing_result_is_continued_or_overwritten(trace, whole, tmp_path):
+def test_existing_result_is_continued_or_overwritten(trace, uninterrupted, tmp_path):
     out = tmp_path / "r.h5"
     run(trace, out=out, trials=2)
     with pytest.raises(InputError, match="r.h5: file exists; give --resume to go on from it, or --force to write over"):
         run(trace, out=out)
     before = Result.load(out).trials.wall_seconds
     result = run(trace, out=out, resume=True)
-    assert same(result, whole) and np.array_equal(result.trials.wall_seconds[:2], before)  # made once
+    assert same(result, uninterrupted) and np.array_equal(result.trials.wall_seconds[:2], before)  # made once
     assert len(run(trace, out=out, resume=True, trials=3).trials.trial) == 6  # none is thrown away
     assert len(run(trace, out=out, force=True, trials=3).trials.trial) == 3
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
+def test_what_killed_run_left_is_gone_on_with(trace, uninterrupted, tmp_path, jobs):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1, 2])
-    with pytest.raises(InputError, match="has 3 trials of a run that was ended; give --resume to go on, or --force"):
+    with pytest.raises(InputError, match="has 3 trials of a run that was ended; give --resume to continue it"):
         run(trace, out=out)
     reported = []
     result = run(
         trace, out=out, resume=True, jobs=jobs, progress=lambda finished: reported.append(int(finished.trial[0]))
     )
     assert reported[:3] == [0, 1, 2] and sorted(reported) == list(range(6))
-    assert same(result, whole) and [path.name for path in tmp_path.iterdir()] == ["r.h5"]
+    assert same(result, uninterrupted) and [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
 def test_what_a_killed_run_left_goes_by_force(trace, tmp_path):
@@ -94,13 +94,13 @@ def test_what_a_killed_run_left_goes_by_force(trace, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
-def test_trials_are_added_by_run_that_is_killed(trace, whole, tmp_path):
+def test_trials_are_added_by_run_that_is_killed(trace, uninterrupted, tmp_path):
     out = tmp_path / "r.h5"
     run(trace, out=out, trials=2)
     with pytest.raises(ZeroDivisionError):
         run(trace, out=out, resume=True, progress=lambda finished: 1 // (4 - int(finished.trial[0])))
     assert len(Result.load(out).trials.trial) == 2
-    assert same(run(trace, out=out, resume=True), whole)
+    assert same(run(trace, out=out, resume=True), uninterrupted)
 
 
 @pytest.mark.parametrize(
@@ -120,24 +120,24 @@ def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem,
     assert len(run(trace, out=out, resume=True).trials.trial) == 6  # untouched
 
 
-def test_a_damaged_journal_is_one_line(trace, whole, tmp_path):
+def test_a_damaged_journal_is_one_line(trace, uninterrupted, tmp_path):
     """Any byte of it: the run continues from what is whole, or says how to start anew."""
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1])
     path = journal_path(out)
     undamaged, draw = path.read_bytes(), random.Random(FIRST_SEED)
     text = undamaged.index(b'{"gpu"')
-    places = [text, text + 5, *(draw.randrange(text, text + 4000) for _ in range(6)), *draw.choices(range(8192), k=2)]
-    for place in places:
+    offsets = [text, text + 5, *(draw.randrange(text, text + 4000) for _ in range(6)), *draw.choices(range(8192), k=2)]
+    for offset in offsets:
         for byte in (0x00, 0xFF):
             out.unlink(missing_ok=True)
-            path.write_bytes(undamaged[:place] + bytes([byte]) + undamaged[place + 1 :])
+            path.write_bytes(undamaged[:offset] + bytes([byte]) + undamaged[offset + 1 :])
             try:
                 found = run(trace, out=out, resume=True, trials=2)
             except InputError as error:
                 assert "\n" not in str(error) and "--force to start anew" in str(error)
             else:
-                assert same(found, whole, trials=2)
+                assert same(found, uninterrupted, trials=2)
 
 
 def test_numbers_of_trials_that_are_typing_mistakes(trace, tmp_path):
@@ -153,10 +153,10 @@ def test_numbers_of_trials_that_are_typing_mistakes(trace, tmp_path):
     def stop(finished):
         raise KeyboardInterrupt
 
-    kept = run(trace, trials=1_000_000, progress=stop)
+    result = run(trace, trials=1_000_000, progress=stop)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert kept.interrupted and most < 30e6
+    assert result.interrupted and most < 30e6
 
 
 def test_older_journal_is_refused(trace, tmp_path):
@@ -176,7 +176,7 @@ def test_another_trace_is_refused(trace, tmp_path):
         run(memsim.trace("spmv", rows=4096, nnz_per_row=7), out=tmp_path / "r.h5", resume=True)
 
 
-def test_a_rule_goes_on_where_it_was(trace, whole, tmp_path):
+def test_a_rule_goes_on_where_it_was(trace, uninterrupted, tmp_path):
     """Until the same interval, in one run or in two: the same trials."""
     options = {"trials": None, "until": 0.002, "min_trials": 2, "max_trials": TRIALS}
     once = run(trace, **options)
@@ -187,7 +187,7 @@ def test_a_rule_goes_on_where_it_was(trace, whole, tmp_path):
     assert not first.until["reached"] and again.until == once.until
 
 
-def test_an_error_says_what_is_kept(trace, tmp_path):
+def test_an_error_names_the_stored_trials(trace, tmp_path):
     def fail(finished):
         if finished.trial[0] == 1:
             raise InputError("run", "jobs", "is 2; a worker was killed")
@@ -208,10 +208,10 @@ def test_every_column_of_a_trial_is_kept(trace, tmp_path):
 @pytest.mark.slow
 @pytest.mark.random
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs):
+def test_a_kill_at_any_moment_loses_nothing(trace, uninterrupted, tmp_path, jobs):
     times = cases(8)
     draw, span = random.Random(FIRST_SEED + times), usual_seconds(trace, jobs)
-    found = [kill(trace, tmp_path, whole, jobs, draw, span) for _ in range(times)]
+    found = [kill(trace, tmp_path, uninterrupted, jobs, draw, span) for _ in range(times)]
     assert not any(one.damaged or one.wrong or one.lost or one.repeated for one in found), found
     assert sum(one.finished for one in found)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from memsim.why import Bottleneck
 
 
-def explained_causes(
+def bottlenecks_with_gains(
     result: RunResult, trace: Trace | Path | None, quick: bool, jobs: int | None
 ) -> list[Bottleneck] | None:
     """The causes, the largest estimated speed-up first; a note on standard error where the trace was not read.
@@ -33,4 +33,4 @@ def explained_causes(
         found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
     if found.note:
         typer.echo(f"memsim: {found.note}", err=True)
-    return found.causes
+    return found.bottlenecks
