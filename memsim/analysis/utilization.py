@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, slice_cycles
+from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, read_cycles, slice_cycles
 from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
@@ -82,7 +82,9 @@ def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float
     of, l2 = op.get("profile", {}), gpu["l2"]
     if not of.get("slice_sectors"):
         return 0.0
-    each = l2["sector_cycles"] + partial_store_cycles(op, l2) / of["slice_sectors"]
+    each = (read_cycles(l2) if op.get("kind") == "load" else l2["sector_cycles"]) + partial_store_cycles(op, l2) / of[
+        "slice_sectors"
+    ]
     return float(of["busiest_slice"] * each / l2_clocks(gpu))
 
 

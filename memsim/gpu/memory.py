@@ -44,18 +44,13 @@ class L2(Section):
         1,
         ge=1,
         le=8,
-        description="sectors of a request that a slice reads in sector_cycles; it writes one, or updates one by an atomic",
+        description="sectors of a request that a slice reads in sector_cycles; stores and atomics take them for each",
     )
     partial_store_cycles: int | None = Field(
         None, ge=1, le=10**5, description="cycles per sector that a store writes partly, if more; none: the same"
     )
     partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
-
-    @property
-    def cycles_per_sector_read(self) -> float:
-        """Cycles a slice is busy per sector that it reads, of requests for many."""
-        return self.sector_cycles / self.read_sectors
 
     @property
     def of_partial_store(self) -> int:

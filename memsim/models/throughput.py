@@ -89,7 +89,9 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     cached = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = cached if gpu.l2.enabled else requested
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
-    served = requested * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
+    l2 = gpu.l2
+    served = requested * l2.sector_cycles + partial * (l2.of_partial_store - l2.sector_cycles)
+    served = served - replied * l2.sector_cycles * (1 - 1 / l2.read_sectors)  # atomics, which are few, count as reads
     rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     mapping = layout(tx, gpu).mapping[:lines]
     return TracedWork(
@@ -101,7 +103,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
         l2_sectors=int(requested.sum()),
-        slice_cycles=int(served.sum()),
+        slice_cycles=round(float(served.sum())),
         memory_sectors=int(fetched.sum()),
         slice_skew=_skew(mapping["slice"], served, gpu.l2.slices),
         channel_skew=_skew(mapping["channel"], fetched, gpu.dram.channels),

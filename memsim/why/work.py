@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.analysis.l2_rates import partial_store_cycles
+from memsim.analysis.l2_rates import partial_store_cycles, sector_cycles
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import (
     CONSTANTS,
@@ -54,7 +54,7 @@ class ResultWork:
         trials, gpu = result.trials, result.trials.about["gpu"]
         profiles = [OpProfile(**op["profile"]) for op in trials.ops]
         counters = trials.counters.mean(axis=0)
-        sectors = counters[:-1, Level.l2, :, CountUnit.sectors].sum(axis=1)
+        cycles = counters[:-1, Level.l2, :, CountUnit.sectors] @ sector_cycles(gpu["l2"])
         partial = np.array([partial_store_cycles(op, gpu["l2"]) for op in trials.ops], float)
         return cls(
             profiles,
@@ -64,7 +64,7 @@ class ResultWork:
             {component.name: component.busy for component in utilization(result)},
             np.array([load_store_cycles(op, gpu["sm"]) for op in trials.ops], float),
             np.array([constant_cycles(op, gpu["sm"]) for op in trials.ops], float),
-            sectors * gpu["l2"]["sector_cycles"] + partial,
+            cycles + partial,
             partial,
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from memsim.analysis.l2_rates import l2_clocks
+from memsim.analysis.l2_rates import l2_clocks, read_cycles
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figure_style import BLUE, GREEN, INK, ORANGE, panels
@@ -69,7 +69,7 @@ def _bandwidths(result: RunResult) -> dict[str, float]:
     l1_bytes = gpu["l1"].get("bytes_per_cycle") or gpu["l1"]["line_bytes"] / sm["lookup_cycles"]
     return {
         "L1": sm["count"] * l1_bytes / SECTOR_BYTES * ghz,
-        "L2": l2["slices"] / l2["sector_cycles"] * l2_clocks(gpu) * ghz,
+        "L2": l2["slices"] / read_cycles(l2) * l2_clocks(gpu) * ghz,
         "DRAM": dram["channels"] * dram["clock_mhz"] / dram["timing"]["burst"] / 1e3,
     }
 
