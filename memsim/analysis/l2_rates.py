@@ -36,7 +36,7 @@ def sector_cycles(l2: Mapping[str, Any]) -> np.ndarray:
 
 def read_cycles(l2: Mapping[str, Any]) -> float:
     """Cycles of its clock for which a slice of L2 reads a sector of a request for many."""
-    return float(l2["sector_cycles"] / l2.get("read_sectors", 1))
+    return float(l2["sector_cycles"] / (l2.get("read_sectors") or 1))
 
 
 def l2_clocks(gpu: Mapping[str, Any]) -> float:

@@ -181,7 +181,7 @@ class L2Slice:
 
     def read_cycles(self, packet: Packet) -> int:
         """Cycles of L2's clock to read the sectors of a packet."""
-        return self.l2.sector_cycles * ceil(len(sectors(packet.mask)) / self.l2.read_sectors)
+        return self.l2.sector_cycles * ceil(len(sectors(packet.mask)) / (self.l2.read_sectors or 1))
 
     # Lookups
 

@@ -23,5 +23,5 @@ def test_first_blocks_start_one_after_the_other(each):
     assert starts == [ceil(number * each) for number in range(8)]
 
 
-def test_blocks_that_end_slower_than_they_start_are_not_delayed():
+def test_slow_blocks_are_not_delayed():
     assert _replay(6, 1e-2, resident=1).cycles == _replay(6, None, resident=1).cycles

@@ -75,7 +75,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         clock_up=up,
         clock_down=down,
         sector_cycles=gpu.l2.sector_cycles,
-        read_sectors=gpu.l2.read_sectors,
+        read_sectors=gpu.l2.read_sectors or 1,
         more_of_partial=gpu.l2.of_partial_store - gpu.l2.sector_cycles,
         half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
         n_lines=n_lines,
