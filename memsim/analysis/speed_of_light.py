@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memsim.analysis.l2_rates import l2_clocks
+from memsim.analysis.l2_rates import l2_clocks, read_cycles
 from memsim.analysis.launch_time import LaunchPart
 from memsim.analysis.profiler import SECTOR_BYTES
 from memsim.analysis.result import RunResult
@@ -79,7 +79,7 @@ def speed_of_light(result: RunResult) -> SpeedOfLight | None:
         ISSUE: times * _issue(result),
     }
     if gpu["l2"]["enabled"]:
-        cycles[L2] = read * gpu["l2"]["sector_cycles"] / (gpu["l2"]["slices"] * l2_clocks(gpu))
+        cycles[L2] = read * read_cycles(gpu["l2"]) / (gpu["l2"]["slices"] * l2_clocks(gpu))
     cycles |= {name: times * value for name, value in _pipes(about)}
     return SpeedOfLight(cycles, result.launch_cycles, moved, result.ns_per_cycle)
 

@@ -165,6 +165,13 @@ class LaunchCost(Section):
     idle_cycles: int | None = Field(
         None, ge=0, le=10**6, description="cycles of a launch while no SM is active; none: 0"
     )
+    block_cycles: float | None = Field(
+        None,
+        ge=0,
+        le=10**4,
+        description="cycles from the start of one block to that of the next, on the whole GPU; none: blocks that find "
+        "free slots start together",
+    )
     active_cycles: int | None = Field(
         None, ge=0, le=10**6, description="cycles of a launch while SMs are active, but run no block; none: 0"
     )

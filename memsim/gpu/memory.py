@@ -40,6 +40,12 @@ class L2(Section):
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load-to-use latency of a hit without queueing")
     clock_mhz: float | None = Field(None, ge=1, le=1e5, description="clock of the slices; none: that of the SMs")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles per sector in a slice")
+    read_sectors: int | None = Field(
+        None,
+        ge=1,
+        le=8,
+        description="sectors of a request that a slice reads in sector_cycles; none: one; stores and atomics: one",
+    )
     partial_store_cycles: int | None = Field(
         None, ge=1, le=10**5, description="cycles per sector that a store writes partly, if more; none: the same"
     )

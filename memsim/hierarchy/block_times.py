@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.sm.state import BLOCK_TICKS
+
 EIGHTHS = 8
 
 
@@ -21,6 +23,7 @@ class BlockTimes:
         block: i8 [items], the block of each.
         slots: (SMs, blocks one of them holds).
         launch_cycles: from a block's end to the next one's start.
+        block_ticks: from one block's start to the next one's on the whole GPU, in parts of a cycle (BLOCK_TICKS).
         begin: cycle in which the first blocks start.
 
     Attributes:
@@ -29,7 +32,7 @@ class BlockTimes:
 
     def __init__(
         self, first: np.ndarray, end: np.ndarray, block: np.ndarray, slots: tuple[int, int], launch_cycles: int,
-        begin: int,
+        begin: int, block_ticks: int = 0,
     ) -> None:  # fmt: skip
         self._share = _shares((end - first).sum(axis=1), block)
         self._sms, resident = slots
@@ -37,11 +40,13 @@ class BlockTimes:
         held = self._sms * resident
         self._item = np.arange(held)  # in each slot, as they are filled: one block an SM, then the next one
         self._launched = min(held, len(block))
+        self._block_ticks, self._next_block = block_ticks, begin * BLOCK_TICKS
         self.start, self.end = np.full(len(block), begin), np.full(len(block), begin)
+        self.start[: self._launched] = self._starts(self.start[: self._launched])
         self._full_until = begin if len(block) < held else None
 
     def take(self, freed: np.ndarray, launched: int) -> None:
-        """Take in the slots that became free in a window.
+        """Take in the slots that became free in a quantum.
 
         Args:
             freed: records sm.state.FREED, by time and SM; the first ones got new items.
@@ -51,10 +56,21 @@ class BlockTimes:
         self.end[self._item[slots]] = times
         items = np.arange(self._launched, self._launched + launched)
         self._launched += launched
-        self.start[items] = times[:launched] + self._launch_cycles
+        self.start[items] = self._starts(times[:launched] + self._launch_cycles)
         self._item[slots[:launched]] = items
         if self._full_until is None and launched < len(freed):
             self._full_until = int(times[launched])
+
+    def _starts(self, earliest: np.ndarray) -> np.ndarray:
+        """Cycles in which blocks start that could start at `earliest`, i8 [blocks]: one after the other."""
+        if not self._block_ticks:
+            return earliest
+        starts = np.empty_like(earliest)
+        for number, time in enumerate(earliest.tolist()):
+            begin = max(self._next_block, time * BLOCK_TICKS)
+            self._next_block = begin + self._block_ticks
+            starts[number] = -(-begin // BLOCK_TICKS)
+        return starts
 
     @property
     def full_until(self) -> int:
@@ -75,7 +91,7 @@ def _shares(instructions: np.ndarray, block: np.ndarray) -> np.ndarray:
     >>> _shares(np.array([3, 0, 4, 1]), np.array([0, 1, 2, 0])).tolist()
     [0.75, 1.0, 1.0, 0.25]
     """
-    whole = np.bincount(block, instructions)[block]
+    of_block = np.bincount(block, instructions)[block]
     last = np.zeros(len(block))
     last[np.unique(block[::-1], return_index=True)[1]] = 1
-    return np.where(whole > 0, instructions / np.maximum(whole, 1), last[::-1])
+    return np.where(of_block > 0, instructions / np.maximum(of_block, 1), last[::-1])

@@ -16,6 +16,7 @@ from memsim.hierarchy.draws import draws, page_stream
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import AddressLayout, placed
 from memsim.hierarchy.sm.blocks import work_items
+from memsim.hierarchy.sm.parameters import block_ticks
 from memsim.hierarchy.sm.state import FREED
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.reference.main_memory import main_memory_latencies
@@ -49,7 +50,7 @@ def reference_trial(
         raise InputError(execution.trace, "instructions/phase", problem)
     seconds = perf_counter() - begin
     memory = np.array(main_memory_latencies(model, grouping), np.int64)
-    blocks = BlockTimes(first, end, block, (gpu.sm.count, resident), gpu.sm.launch_cycles, 0)
+    blocks = BlockTimes(first, end, block, (gpu.sm.count, resident), gpu.sm.launch_cycles, 0, block_ticks(gpu))
     waiting = len(block) - min(len(block), gpu.sm.count * resident)
     for number, (time, sm, slot) in enumerate(model.blocks.freed):
         blocks.take(np.array([(time, sm, slot)], FREED), int(number < waiting))
@@ -109,7 +110,9 @@ def _physical(tx: Transactions, gpu: GPU, seeds: np.random.SeedSequence) -> list
 def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     """What the model counted for each op, as a trial's arrays."""
     found, ops = model.statistics, range(n_ops)
-    one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
+    one, of_instructions = (
+        [latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies)
+    )
     return {
         "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
         "components": np.array([found.components[key] for key in COUNTERS]),
@@ -117,8 +120,8 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),
         "latency_count": np.array([len(each) for each in one]),
-        "instruction_latency_sum": np.array([sum(each) for each in whole]),
-        "instruction_latency_count": np.array([len(each) for each in whole]),
+        "instruction_latency_sum": np.array([sum(each) for each in of_instructions]),
+        "instruction_latency_count": np.array([len(each) for each in of_instructions]),
     }
 
 

@@ -7,11 +7,13 @@ the parts into which a random start alignment has cut one (section 3.2.1).
 from __future__ import annotations
 
 from collections.abc import Generator
+from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import simpy
 
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
@@ -36,26 +38,34 @@ class BlockScheduler:
         self.spans = [[0, 0] for _ in items]
         self.running: dict[tuple[int, int], int] = {}  # (SM, block slot) -> item
         self.freed: list[tuple[int, int, int]] = []
+        self.interval = Fraction(round((model.gpu.launch.block_cycles or 0) * 256), 256)  # between two blocks
+        self.next_block = Fraction(0)
         self.clock.process(self.run())
 
     def run(self) -> Generator[simpy.Event, Any, None]:
         """Process: launch all items."""
         first = len(self.slots)
-        for item, place in zip(range(len(self.items)), self.slots, strict=False):
-            self.launch(item, place, self.clock.now)
+        for item, block_slot in zip(range(len(self.items)), self.slots, strict=False):
+            self.launch(item, block_slot, self.start_time(self.clock.now))
         for item in range(first, len(self.items)):
-            place = yield self.free.get()
-            self.launch(item, place, self.clock.now + self.model.gpu.sm.launch_cycles)
+            block_slot = yield self.free.get()
+            self.launch(item, block_slot, self.start_time(self.clock.now + self.model.gpu.sm.launch_cycles))
 
-    def launch(self, item: int, place: tuple[int, int], time: int) -> None:
+    def start_time(self, earliest: int) -> int:
+        """The cycle in which the GPU can start its next block: it starts one after the other."""
+        begin = max(self.next_block, Fraction(earliest))
+        self.next_block = begin + self.interval
+        return ceil(begin)
+
+    def launch(self, item: int, block_slot: tuple[int, int], time: int) -> None:
         """Launch an item in a block slot of an SM."""
-        sm, slot = place
-        self.spans[item][0], self.running[place] = time, item
+        sm, slot = block_slot
+        self.spans[item][0], self.running[block_slot] = time, item
         self.model.sms[sm].launch(item, slot, *self.items[item], time)
 
     def free_slot(self, sm: int, slot: int) -> None:
         """A block has ended; its slot is free from its SM's turn on."""
-        self.clock.call(self.clock.now, (Turn.blocks, sm), self._take, sm, slot)
+        self.clock.call(self.clock.now, (CycleStage.blocks, sm), self._take, sm, slot)
 
     def _take(self, sm: int, slot: int) -> None:
         self.spans[self.running[sm, slot]][1] = self.clock.now

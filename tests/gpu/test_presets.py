@@ -75,7 +75,7 @@ def test_gtx480_has_the_published_fermi_l1():
 
 @pytest.mark.parametrize(
     ("name", "sms", "l1", "l2", "partitions"),
-    [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
+    [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 60, 2), ("gh200", 132, 256, 60, 2),
      ("rtx3080", 68, 128, 5, 1),
      ("rtx-a6000", 84, 128, 6, 1), ("a40", 84, 128, 6, 1), ("l40", 142, 128, 96, 1),
      ("rtx4090", 128, 128, 72, 1), ("tesla-k80", 13, 48, 1.5, 1),
@@ -83,7 +83,10 @@ def test_gtx480_has_the_published_fermi_l1():
      ("rtx5090", 170, 128, 96, 1)],
 )  # fmt: skip
 def test_boards_since_kepler(name, sms, l1, l2, partitions):
-    """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
+    """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2.
+
+    The driver of an H200 states 60 MB of L2, its data sheet 50.
+    """
     gpu = load_gpu(name)
     assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
     assert gpu.l2.partitions == partitions and (gpu.l2.partition_cycles > 0) == (partitions > 1)

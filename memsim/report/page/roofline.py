@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from memsim.analysis.l2_rates import l2_clocks
+from memsim.analysis.l2_rates import l2_clocks, read_cycles
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figure_style import BLUE, GREEN, INK, ORANGE, panels
-from memsim.report.figures.common import nothing
+from memsim.report.figures.common import draw_empty
 
 _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
 
@@ -25,14 +25,14 @@ def roofline(result: RunResult) -> Figure:
     instructions = warp_instructions(result)
     roofs = _bandwidths(result)
     if not instructions > 0:
-        nothing(axis, "the trace does not tell its instructions")
+        draw_empty(axis, "the trace does not tell its instructions")
         return figure
     seconds = result.cycles.mean * result.ns_per_cycle / 1e9
     rate, peak = instructions / seconds / 1e9, _peak(result)
     busy = _busy(result)
     at = {level: rate / (share * roofs[level]) for level, share in busy.items() if share > 0}
     if not at:
-        nothing(axis, "nothing went to memory")
+        draw_empty(axis, "nothing went to memory")
         return figure
     axis.set_xscale("log")
     axis.set_yscale("log")
@@ -69,7 +69,7 @@ def _bandwidths(result: RunResult) -> dict[str, float]:
     l1_bytes = gpu["l1"].get("bytes_per_cycle") or gpu["l1"]["line_bytes"] / sm["lookup_cycles"]
     return {
         "L1": sm["count"] * l1_bytes / SECTOR_BYTES * ghz,
-        "L2": l2["slices"] / l2["sector_cycles"] * l2_clocks(gpu) * ghz,
+        "L2": l2["slices"] / read_cycles(l2) * l2_clocks(gpu) * ghz,
         "DRAM": dram["channels"] * dram["clock_mhz"] / dram["timing"]["burst"] / 1e3,
     }
 

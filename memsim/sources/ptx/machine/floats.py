@@ -32,7 +32,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 # Comparisons: ordered ones are false for NaN, those from UNORDERED on are true.
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
-TURN = 2 * math.pi
+TWO_PI = 2 * math.pi
 INVALID = -math.nan  # a constant of its own: LLVM computes one without a sign
 KEEP_NAN, SIGN_OF_BOTH = 16, 64  # flags in addition to those of `numbers`: min.NaN, min.xorsign.abs
 SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
@@ -210,7 +210,7 @@ def _special(what, x):
     if what == SINE_OF_TURNS or what == COSINE_OF_TURNS:
         if x == x:  # MUFU takes 25 bits of a turn
             x = math.trunc(x * 2.0**25) / 2.0**25 if abs(x) < 2.0**30 else 0.0
-        return math.sin(TURN * x) if what == SINE_OF_TURNS else math.cos(TURN * x)
+        return math.sin(TWO_PI * x) if what == SINE_OF_TURNS else math.cos(TWO_PI * x)
     return x if abs(x) < 2.0**-8 else math.tanh(x)
 
 
@@ -298,7 +298,7 @@ def operate_on_doubles(what, a, b, c, target, flags, n):
 
 @called
 def _kept_nan(what, x, y, z, number):
-    """A result in double precision; of NaN the second operand, or else another, that is one (seen on an H100), quiet."""
+    """A result in double precision: of NaN the second operand or another that is (seen on H100), quiet."""
     if number == number or what > FMA:
         return number
     if y != y:
@@ -378,11 +378,11 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
     if flags & FLUSH and of == F32:
         number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
-        if flags & WHOLE:
+        if flags & TO_INTEGER:
             number = rounded(number, rounding) if abs(number) < 2.0**60 else number
             rounding = np.int64(NEAREST)
         return to_bits(cell, single, double, number, to, rounding, flags)
-    return whole_bits(number, to == SIGNED, rounding, out_bits)
+    return integer_bits(number, to == SIGNED, rounding, out_bits)
 
 
 @inlined
@@ -412,11 +412,11 @@ def nan_of_double(number, to, width):
     return quiet | sign if math.copysign(1.0, number) < 0 else quiet
 
 
-WHOLE = 32  # a flag: .rni and the like from a floating-point type to one
+TO_INTEGER = 32  # a flag: .rni and the like from a floating-point type to one
 
 
 @inlined
-def whole_bits(number, signed, rounding, width):
+def integer_bits(number, signed, rounding, width):
     """A number as an integer of so many bits; what is out of range becomes the nearest that is in it, NaN 0."""
     if number != number:
         return np.int64(0) if width < 64 else np.int64(-(1 << 63))

@@ -40,12 +40,13 @@ def _multiply(b: SassBuilder, depth: int, bits: int, factors: tuple[Type, Type],
     rows = []
     for k, count in enumerate(counts):
         operand = b.operand(k)
-        if not isinstance(operand, Reg) or operand.negative or operand.parts not in ((), ("ROW",), ("COL",)):
+        if not isinstance(operand, Reg) or operand.negative or operand.modifiers not in ((), ("ROW",), ("COL",)):
             raise b.unknown()
         rows += [ZERO if operand.number < 0 else b.row(f"R{operand.number + i}") for i in range(count)]
     packed = sum(count << 8 * i for i, count in enumerate(counts))
     kinds = sum(int(kind) << 8 * i for i, kind in enumerate((factors[0], factors[1], total, total)))
-    b.emit(Micro.mma, list=b.listed(rows), count=packed, x=8 | depth << 16 | bits << 32 | cut << 40, y=kinds, a=int(b.has("SAT")))
+    shape = 8 | depth << 16 | bits << 32 | cut << 40
+    b.emit(Micro.mma, list=b.listed(rows), count=packed, x=shape, y=kinds, a=int(b.has("SAT")))
 
 
 def multiply_bits(b: SassBuilder) -> None:
@@ -70,6 +71,6 @@ def multiply_doubles(b: SassBuilder) -> None:
 
 def _pair(b: SassBuilder, operand: SassOperand, k: int) -> Reg:
     """The k-th pair of an operand's registers."""
-    if not isinstance(operand, Reg) or operand.negative or operand.parts:
+    if not isinstance(operand, Reg) or operand.negative or operand.modifiers:
         raise b.unknown()
     return operand if operand.number < 0 else replace(operand, number=operand.number + 2 * k)
