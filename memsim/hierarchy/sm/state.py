@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.gpu import pipes
 from memsim.gpu.choices import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
-from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, LoadClass, OpKind
+from memsim.trace.schema import Flag, LoadClass, OpKind
 
 SLOTS = 64  # warp slots of an SM, at most
 EVENT_BITS = 17  # of an event's key that name a slot: those of second sides lie behind all SMs' (`sides`)
@@ -80,8 +81,8 @@ RING = 64  # loads of a class that may be unanswered, at most
 SCOREBOARD = np.dtype([("outstanding", "<i8"), ("time", "<i8")])
 # Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there.
 RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
-# Pipes of a scheduler: one a class of instructions, and the tensor cores. Times of a mix: ticks in each, its chain.
-PIPES = len(INSTRUCTION_CLASSES) + 1
+# Pipes of a scheduler. Times of a mix: ticks in each, its chain.
+PIPES = len(pipes.PIPES)
 CHAIN = PIPES
 TICKS = 64  # of a cycle
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
