@@ -87,11 +87,11 @@ class Pipes(Section):
     guard_cycles: int | None = _link("a comparison", "one that its predicate decides on")
     operand_cycles: int | None = _link("an arithmetic", "an access that uses its result")
     branch_cycles: int | None = _link("a branch", "what runs next")
-    resolve_cycles: int = Field(
-        0,
+    resolve_cycles: int | None = Field(
+        None,
         ge=0,
         le=10**3,
-        description="machine code: cycles that a warp waits after a branch, in addition to its stall count",
+        description="machine code: cycles that a warp waits after a branch, in addition to its stall count; none: 0",
     )
     tensor_f16_macs: int | None = _macs("f16 and bf16")
     tensor_tf32_macs: int | None = _macs("tf32")

@@ -82,7 +82,7 @@ class IssueUnit:
             if latency is None and each in ("guard", "operand", "multiply", "uniform"):
                 latency = pipes.integer_cycles
             if each == "resolve":
-                latency = pipes.resolve_cycles
+                latency = pipes.resolve_cycles or 0
             if latency is None and each == "branch":
                 latency = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)

@@ -121,7 +121,7 @@ _CLASS_OF = {  # what a link counts as without cycles of its own
 def link_cycles(gpu: GPU, link: str) -> int:
     """Cycles of a link of a chain, one of LINKS: its own, or its class's, or `sm.instruction_cycles`."""
     if link == "resolve":
-        return gpu.sm.pipes.resolve_cycles
+        return gpu.sm.pipes.resolve_cycles or 0
     stated = (getattr(gpu.sm.pipes, f"{each}_cycles") for each in (link, _CLASS_OF.get(link, link)))
     return next((cycles for cycles in stated if cycles is not None), gpu.sm.instruction_cycles)
 

@@ -16,7 +16,7 @@ from functools import total_ordering
 from memsim.sources.function_counts import FP32, HALF, INTEGER, MULTIPLY, Becomes
 from memsim.sources.ptx.effects import effects, registers_of
 from memsim.sources.ptx.module import Instruction
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS
+from memsim.trace.schema import LINKS
 
 GUARD, OPERAND, BRANCH = (LINKS.index(link) for link in ("guard", "operand", "branch"))
 _FIXED = (INTEGER, FP32, HALF, MULTIPLY)  # classes whose results no scoreboard tells of
