@@ -36,6 +36,12 @@ PIPES_OF: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+def tensor_rate(pipes: Pipes, kind: str) -> int | None:
+    """Multiply-accumulates per cycle and SM of one of memsim.trace.schema.TENSOR_TYPES; None if not limited."""
+    stated = (getattr(pipes, f"{each}_macs") for each in (kind, kind.replace("_group", "")))
+    return next((rate for rate in stated if rate is not None), None)
+
+
 def _lanes(what: str) -> Any:
     return Field(
         None, ge=1, le=4096, description=f"results of {what} instructions per cycle and SM; none: limited by issue only"
@@ -98,5 +104,9 @@ class Pipes(Section):
     tensor_i8_macs: int | None = _macs("8-bit integers")
     tensor_f8_macs: int | None = _macs("8-bit floats")
     tensor_f64_macs: int | None = _macs("f64")
+    tensor_group_f16_macs: int | None = _macs("f16 and bf16 by wgmma (none: as other instructions)")
+    tensor_group_tf32_macs: int | None = _macs("tf32 by wgmma (none: as other instructions)")
+    tensor_group_i8_macs: int | None = _macs("8-bit integers by wgmma (none: as other instructions)")
+    tensor_group_f8_macs: int | None = _macs("8-bit floats by wgmma (none: as other instructions)")
     tensor_cycles: int | None = _link("a matrix")
     register_cycles: int | None = _link("an instruction that reads a special register", "one that uses its value")

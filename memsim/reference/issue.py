@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.gpu.pipes import PIPES, PIPES_OF
+from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
 from memsim.trace.schema import LINKS, TENSOR_TYPES
 
 RESOLUTION = Fraction(1, 64)  # of a cycle, to which a compute run's time in a pipe is rounded up
@@ -62,7 +62,7 @@ class IssueUnit:
         for each in PIPES_OF:
             for pipe, busy in self._occupancy(each, int(mix[f"count_{each}"])).items():
                 times[pipe] += busy
-        macs = [(int(mix[f"count_{each}"]), getattr(pipes, f"{each}_macs")) for each in TENSOR_TYPES]
+        macs = [(int(mix[f"count_{each}"]), tensor_rate(pipes, each)) for each in TENSOR_TYPES]
         times["tensor"] = sum((self._rounded(work, rate) for work, rate in macs), Fraction(0))
         return times
 

@@ -64,7 +64,8 @@ access needs, ``chain_branch`` branches, which have no comparison's time in them
 a file of 1.8 for shorter than they are. ``count_tensor`` are matrix instructions, and for each of TENSOR_TYPES
 ``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add
 up to the gap. From 1.12 on, multiplications of integers (``multiply``) and instructions of the uniform data path
-(``uniform``) have classes of their own; before, they were counted as ``integer``. In traces of machine code, a mix has
+(``uniform``) have classes of their own; before, they were counted as ``integer``. Also from 1.12 on, matrix
+instructions of a warp group (wgmma) have types of their own. In traces of machine code, a mix has
 no chains but ``stall_cycles`` (from 1.10 on), the sum of the stall counts of its instructions without that of an
 instruction that sets a scoreboard at its end, and ``chain_resolve`` (from 1.12 on), the number of instructions that
 decide which instruction is next: branches, calls, returns, and BSYNC, where divergent lanes meet.
@@ -205,7 +206,9 @@ _CLASSES_BEFORE_1_12 = ("integer", "fp32", "half", "fp64", "special", "conversio
 _CLASSES_FROM_1_12 = ("multiply", "uniform")
 INSTRUCTION_CLASSES = (*_CLASSES_BEFORE_1_12, *_CLASSES_FROM_1_12)
 LINKS = (*INSTRUCTION_CLASSES, "guard", "operand", "branch", "resolve")  # of a chain; the last four are of no class
-TENSOR_TYPES = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+_TENSOR_BEFORE_1_12 = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+GROUP_TYPES = ("tensor_group_f16", "tensor_group_tf32", "tensor_group_i8", "tensor_group_f8")  # of warp groups (wgmma)
+TENSOR_TYPES = (*_TENSOR_BEFORE_1_12, *GROUP_TYPES)
 MIX = np.dtype(
     [
         *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "chain")),
@@ -220,6 +223,7 @@ MIX_DEFAULTS = {
     **{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]},
     "stall_cycles": 0,
     **{f"{what}_{each}": 0 for each in _CLASSES_FROM_1_12 for what in ("count", "chain")},
+    **{f"count_{each}": 0 for each in GROUP_TYPES},
 }
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
 MOST_MIXES = 1 << 16

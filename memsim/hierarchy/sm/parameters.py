@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.gpu.choices import Dependence, FullSet, Inclusion
 from memsim.gpu.config import GPU
-from memsim.gpu.pipes import PIPES, PIPES_OF
+from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
@@ -86,8 +86,7 @@ def compute_run_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
     for each in LINKS:
         times[:, CRITICAL_PATH] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
     for each in TENSOR_TYPES:
-        rate = getattr(pipes, f"{each}_macs")
-        if rate:
+        if rate := tensor_rate(pipes, each):
             times[:, PIPES.index("tensor")] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
     stalls = mixes["stall_cycles"].astype(np.int64)
     times[:, CRITICAL_PATH] += np.where((mixes["count_tensor"] > 0) & (stalls == 0), pipes.tensor_cycles or 0, stalls)

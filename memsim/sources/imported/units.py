@@ -34,9 +34,10 @@ def tensor_work(text: str) -> tuple[int, int]:
     """
     name, *modifiers = text.split(".")
     kinds = {"I": "tensor_i8", "B": "tensor_i8", "D": "tensor_f64", "Q": "tensor_f8"}
+    group = "tensor_group" if "GMMA" in name else "tensor"
     kind = "tensor_tf32" if "TF32" in modifiers else kinds.get(name[0], "tensor_f16")
     shape = next((_SHAPES[modifier] for modifier in modifiers if modifier in _SHAPES), None)
-    return TENSOR_TYPES.index(kind), _group_shape(modifiers) if shape is None else shape
+    return TENSOR_TYPES.index(kind.replace("tensor", group)), _group_shape(modifiers) if shape is None else shape
 
 
 def _group_shape(modifiers: list[str]) -> int:

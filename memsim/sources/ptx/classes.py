@@ -34,7 +34,7 @@ from memsim.sources.function_counts import (
 from memsim.sources.ptx.critical_paths import BRANCH, DependentInstructions, critical_path_to
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.module import Immediate, Instruction, Register
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
+from memsim.trace.schema import GROUP_TYPES, INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
@@ -297,5 +297,7 @@ def tensor_work(one: Instruction) -> tuple[int, int] | None:
         return None
     types = [part for part in one.opcode if part in _TENSOR_TYPES]
     kind = _TENSOR_TYPES[types[-1] if one.name == "wgmma" or len(types) < 3 else types[1]]
+    if one.name == "wgmma":
+        kind += TENSOR_TYPES.index(GROUP_TYPES[0])
     work = int(shape[1]) * int(shape[2]) * int(shape[3])
     return kind, work // 4 if one.name == "wgmma" else work  # of a warpgroup each warp does a quarter
