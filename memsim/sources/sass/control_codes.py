@@ -7,7 +7,8 @@ from memsim.sources.ptx.classes import CLASSES, TENSORS, Segment
 from memsim.sources.ptx.lowering.builder import Builder
 from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, control_code
 from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction
-from memsim.trace.schema import RESULT_CLASSES
+from memsim.sources.sass.opcode_class import opcode_class
+from memsim.trace.schema import LINKS, RESULT_CLASSES
 
 # Micro-ops that make rows of accesses.
 _ACCESSES = frozenset(
@@ -21,6 +22,7 @@ _BLOCK = ("BAR", "BARRIER")
 _TURNS = frozenset(
     ["BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET", "EXIT", "KILL", "BSYNC", "BREAK", "WARPSYNC"]
 )
+_RESOLVED = _TURNS - {"EXIT", "KILL", "WARPSYNC"}  # the warp waits until it is known which instruction is next
 _REGISTERS = ("S2R", "S2UR", "B2R")
 
 
@@ -98,7 +100,8 @@ def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
         macs[work[0]], tensors = work[1], 1
     else:
         counts[CLASSES.index(one.kind if one.kind in CLASSES else "control")] = 1
-    return Segment(tuple(counts), tensors=tensors, macs=tuple(macs), stalls=one.stall if stall is None else stall)
+    links = tuple(int(link == "resolve" and one.name in _RESOLVED) for link in LINKS)
+    return Segment(tuple(counts), links, tensors, tuple(macs), stalls=one.stall if stall is None else stall)
 
 
 def result_class(one: SassInstruction) -> str:
@@ -107,4 +110,5 @@ def result_class(one: SassInstruction) -> str:
         return "register"
     if one.kind == "memory":
         return "constant"
-    return one.kind if one.kind in RESULT_CLASSES else "control"
+    kind = opcode_class(one.name.removeprefix("U")) if one.kind == "uniform" else one.kind
+    return kind if kind in RESULT_CLASSES else "integer" if kind == "multiply" else "control"
