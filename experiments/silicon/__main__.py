@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from experiments.silicon import public
 from experiments.silicon.compare import compare
 from experiments.silicon.measure import measure
 from memsim.support.errors import InputError
@@ -17,6 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     first = steps.add_parser("measure", help="run the programs on the GPU at hand, under ncu")
     first.add_argument("-o", "--out", type=Path, default=Path("out", "silicon"))
+    steps.add_parser("choose", help="write the list of public programs")
+    third = steps.add_parser("build", help="build the public programs, for a machine with a GPU of compute capability 9.0")
+    third.add_argument("checkouts", type=Path, help="folder with the repositories, as owner+name")
+    third.add_argument("-o", "--out", type=Path, default=Path("out", "silicon", "programs"))
+    third.add_argument("-j", "--jobs", type=int, default=1)
     second = steps.add_parser("compare", help="compare memsim's predictions with a counters.csv")
     second.add_argument("counters", type=Path)
     second.add_argument("--gpu", required=True, help="preset of the GPU measured")
@@ -26,6 +32,10 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if asked.step == "measure":
             measure(asked.out)
+        elif asked.step == "choose":
+            public.write(public.chosen())
+        elif asked.step == "build":
+            public.build_all(asked.checkouts, asked.out, asked.jobs)
         else:
             print(compare(asked.counters, asked.gpu, asked.trials, asked.jobs))
     except InputError as error:
