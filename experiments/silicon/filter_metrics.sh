@@ -37,8 +37,8 @@ done <"$file"
 joined() { (IFS=,; echo "$*"); }
 
 collected() { # whether ncu collects these metrics of the program's first launch
-  timeout 60 ncu --clock-control none --metrics "$(joined "$@")" --csv --page raw --launch-count 1 "${program[@]}" \
-    >"$said" 2>&1
+  timeout 60 ncu --clock-control none --metrics "$(joined "$@")" --csv --page raw --launch-count 1 --log-file "$said" \
+    "${program[@]}" </dev/null >/dev/null 2>&1
   grep -q '^"ID"' "$said" && ! grep -q '==ERROR==' "$said"
 }
 
