@@ -19,9 +19,14 @@ def main(arguments: list[str] | None = None) -> int:
     first = steps.add_parser("measure", help="run the programs on the GPU at hand, under ncu")
     first.add_argument("-o", "--out", type=Path, default=Path("out", "silicon"))
     steps.add_parser("choose", help="write the list of public programs")
-    third = steps.add_parser("build", help="build the public programs, for a machine with a GPU of compute capability 9.0")
+    third = steps.add_parser(
+        "build", help="build the public programs, for a machine with a GPU of compute capability 9.0"
+    )
     third.add_argument("checkouts", type=Path, help="folder with the repositories, as owner+name")
     third.add_argument("-o", "--out", type=Path, default=Path("out", "silicon", "programs"))
+    third.add_argument(
+        "-I", dest="headers", type=Path, action="append", default=[], help="headers that the toolkit lacks"
+    )
     third.add_argument("-j", "--jobs", type=int, default=1)
     second = steps.add_parser("compare", help="compare memsim's predictions with a counters.csv")
     second.add_argument("counters", type=Path)
@@ -35,7 +40,7 @@ def main(arguments: list[str] | None = None) -> int:
         elif asked.step == "choose":
             public.write(public.chosen())
         elif asked.step == "build":
-            public.build_all(asked.checkouts, asked.out, asked.jobs)
+            public.build_all(asked.checkouts, asked.out, asked.headers, asked.jobs)
         else:
             print(compare(asked.counters, asked.gpu, asked.trials, asked.jobs))
     except InputError as error:

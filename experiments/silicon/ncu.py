@@ -7,7 +7,9 @@ Caches are flushed before each kernel and clocks are fixed, which are ncu's defa
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
 from memsim.support.errors import InputError
@@ -33,33 +35,84 @@ def command(program: list[str], kernel: str) -> list[str]:
     return ["ncu", *asked, "--kernel-name", f"regex:{kernel}", "--launch-count", "1", *program]
 
 
+@dataclass(frozen=True)
+class Launch:
+    """A kernel's launch with its counters.
+
+    Attributes:
+        kernel, block, grid: as ncu prints them.
+        values: by metric, in ncu's base units; what ncu could not tell (``n/a``) is left out.
+    """
+
+    kernel: str
+    block: str
+    grid: str
+    values: dict[str, float]
+
+
 def read(text: str, where: str | Path) -> list[dict[str, str | float]]:
     """Rows of ``ncu --csv --page raw``, under the names of :data:`METRICS`, with kernel, block and grid.
-
-    Lines before the header (a program's own output, ``==PROF==``) are skipped; so is the row of units.
 
     Raises:
         InputError: no header, a metric is missing, a value is no number.
     """
+    table = _table(text, where, METRICS.values())
+    return [_named(row, number, where) for number, row in _rows(table)]
+
+
+def launches(text: str, where: str | Path) -> list[Launch]:
+    """Every launch of ``ncu --csv --page raw``, with each metric that the file has a number for.
+
+    Raises:
+        InputError: no header.
+    """
+    found = []
+    for _, row in _rows(_table(text, where)):
+        cells = {name: _number(cell) for name, cell in row.items() if name and "__" in name}
+        values = {name: value for name, value in cells.items() if value is not None}
+        found.append(Launch(row["Kernel Name"], row["Block Size"], row["Grid Size"], values))
+    return found
+
+
+def _table(text: str, where: str | Path, metrics: Iterable[str] = ()) -> csv.DictReader[str]:
+    """The table in ncu's output; lines before it (a program's own output, ``==PROF==``) are skipped."""
     lines = text.splitlines()
     start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
     if start is None:
         raise InputError(where, "CSV", 'has no line that begins with "ID"; give the output of ncu --csv --page raw')
     table = csv.DictReader(lines[start:])
-    missing = [name for name in (*_ABOUT, *METRICS.values()) if name not in (table.fieldnames or [])]
+    missing = [name for name in (*_ABOUT, *metrics) if name not in (table.fieldnames or [])]
     if missing:
         raise InputError(where, missing[0], "is no column; profile with all metrics of experiments/silicon/ncu.py")
-    return list(_rows(table, where))
+    return table
 
 
-def _rows(table: csv.DictReader[str], where: str | Path) -> Iterator[dict[str, str | float]]:
+def _rows(table: csv.DictReader[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows with their numbers; not that of the units, and nothing that ncu prints behind the table."""
     for number, row in enumerate(table):
-        if number == 0 and not row["ID"]:  # units
-            continue
-        found: dict[str, str | float] = {name.split()[0].lower(): row[name] or "" for name in _ABOUT}
-        for name, metric in METRICS.items():
-            try:
-                found[name] = float((row[metric] or "").replace(",", ""))
-            except ValueError:
-                raise InputError(where, metric, f"is {row[metric]!r} in row {number}; give a number") from None
-        yield found
+        if row["ID"] and row["ID"].isdigit():
+            yield number, {name: cell or "" for name, cell in row.items() if isinstance(name, str)}
+
+
+def _named(row: dict[str, str], number: int, where: str | Path) -> dict[str, str | float]:
+    """A row under the names of :data:`METRICS`."""
+    found: dict[str, str | float] = {name.split()[0].lower(): row[name] for name in _ABOUT}
+    for name, metric in METRICS.items():
+        value = _number(row[metric])
+        if value is None:
+            raise InputError(where, metric, f"is {row[metric]!r} in row {number}; give a number")
+        found[name] = value
+    return found
+
+
+def _number(cell: str) -> float | None:
+    """A cell as ncu writes numbers, ``1,234.5``; None: it is none.
+
+    >>> _number("1,234.5"), _number("n/a"), _number("nan")
+    (1234.5, None, None)
+    """
+    try:
+        value = float(cell.replace(",", ""))
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

@@ -14,7 +14,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from itertools import chain, zip_longest
@@ -24,13 +24,21 @@ from experiments.capture.programs import Program, listed
 from experiments.capture.trying import read
 from memsim.capture.build import LENIENT
 from memsim.capture.compilers import find_compiler, wheel_includes
+from memsim.capture.linking import link_folder
 from memsim.support.errors import InputError
 
 LIST = Path(__file__).parent / "h100_programs.csv"
 ARCHITECTURE = 90
 EACH, COUNT, LONGEST = 5, 130, 20.0  # programs of a repository, and of all; seconds of a capture
-_LISTS = (("programs.csv", "scoreboard.csv"), ("later.csv", "later_scoreboard.csv"), ("third.csv", "third_scoreboard.csv"))
+_LISTS = (
+    ("programs.csv", "scoreboard.csv"),
+    ("later.csv", "later_scoreboard.csv"),
+    ("third.csv", "third_scoreboard.csv"),
+)
 _ELSEWHERE = ("siboehm/SGEMM_CUDA",)
+_LIBRARIES = ("cublas", "cublasLt", "curand", "cufft", "cusparse", "cusolver")
+# What CUDA 13 has removed, and what its documentation names in the place of it.
+_RENAMED = ("cudaThreadSynchronize=cudaDeviceSynchronize", "cudaThreadExit=cudaDeviceReset")
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def public_programs(path: Path = LIST) -> list[Public]:
         return [Public(**row) for row in csv.DictReader(file)]
 
 
-def build_all(checkouts: Path, folder: Path, jobs: int = 1) -> None:
+def build_all(checkouts: Path, folder: Path, headers: Sequence[Path] = (), jobs: int = 1) -> None:
     """Build each program of the list; those that do not build are written to ``not_built.csv``.
 
     The executables contain PTX and the machine code that the same nvcc makes of it, and look for CUDA's runtime at the
@@ -110,12 +118,13 @@ def build_all(checkouts: Path, folder: Path, jobs: int = 1) -> None:
     Args:
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
         folder: for the executables.
+        headers: folders of headers that the toolkit lacks.
         jobs: compilers that run at a time.
     """
     folder.mkdir(parents=True, exist_ok=True)
     programs = public_programs()
     with ThreadPoolExecutor(jobs) as compilers:
-        problems = list(compilers.map(lambda one: _build(one, checkouts, folder), programs))
+        problems = list(compilers.map(lambda one: _build(one, checkouts, folder, headers), programs))
     built = [one for one, problem in zip(programs, problems, strict=True) if not problem]
     failed = [(one.name, problem) for one, problem in zip(programs, problems, strict=True) if problem]
     (folder / "commands.txt").write_text("".join(f"{one.name} {one.arguments}".rstrip() + "\n" for one in built))
@@ -123,15 +132,17 @@ def build_all(checkouts: Path, folder: Path, jobs: int = 1) -> None:
         csv.writer(file, lineterminator="\n").writerows([("name", "message"), *failed])
 
 
-def _build(program: Public, checkouts: Path, folder: Path) -> str:
+def _build(program: Public, checkouts: Path, folder: Path, headers: Sequence[Path]) -> str:
     """Build one program; returns why that failed, or "" if it is there."""
     top = checkouts / program.repository.replace("/", "+")
     files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]
     includes = [f"-I{top / one}" for one in filter(None, program.includes.split(":"))]
     made = folder / program.name
+    if absent := [one for one in files if not Path(one).is_file()]:
+        return f"{Path(absent[0]).relative_to(checkouts)} is not among the checkouts"
     if made.exists():
         return ""
-    line = [*_options(), *includes, *files, "-o", str(made.absolute())]
+    line = [*_options(headers), *includes, *files, "-o", str(made.absolute()), *_libraries()]
     done = subprocess.run(line, capture_output=True, text=True, errors="replace", cwd=(top / program.main).parent)
     if done.returncode:
         lines = [one for one in (done.stderr + done.stdout).splitlines() if "error" in one or "undefined" in one]
@@ -141,7 +152,13 @@ def _build(program: Public, checkouts: Path, folder: Path) -> str:
     return ""
 
 
-def _options() -> list[str]:
+def _libraries() -> list[str]:
+    """Libraries of the toolkit, of which a program is linked with those that it calls."""
+    folder = link_folder(find_compiler(), stand_ins=True)
+    return ["-Xlinker", "--as-needed", "-L", str(folder), *(f"-l{one}" for one in _LIBRARIES)]
+
+
+def _options(headers: Sequence[Path]) -> list[str]:
     """The compiler and the options of every program: those of ``memsim capture``, and machine code too."""
     compiler = find_compiler()
     if compiler.nearest(ARCHITECTURE) != ARCHITECTURE:
@@ -149,7 +166,7 @@ def _options() -> list[str]:
     codes = f"arch=compute_{ARCHITECTURE},code=[compute_{ARCHITECTURE},sm_{ARCHITECTURE}]"
     return [
         str(compiler.path), "-O3", "-std=c++17", *LENIENT, "-cudart", "shared", "-lineinfo", "--no-compress", "-gencode", codes,
-        *(f"-Xcompiler=-idirafter,{one}" for one in wheel_includes()),
+        *(f"-D{one}" for one in _RENAMED), *(f"-Xcompiler=-idirafter,{one}" for one in [*wheel_includes(), *headers]),
     ]  # fmt: skip
 
 

@@ -24,7 +24,11 @@ work=$(mktemp -d)
 export work
 trap 'rm -rf "$work"' EXIT
 tar -xJf "$here/programs.tar.xz" -C "$work"
-export LD_LIBRARY_PATH=$work/programs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+libraries=$work/programs # the carried runtime first; cuBLAS and the like from a toolkit or NVIDIA's wheels
+for one in /usr/local/cuda*/lib64 $(python3 -c 'import nvidia; print(*(f"{one}/cu13/lib" for one in nvidia.__path__))' 2>/dev/null); do
+  [ ! -d "$one" ] || libraries=$libraries:$one
+done
+export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 mkdir -p "$work/out/plain" "$work/out/profiles"
 cd "$work/out"
 
@@ -53,6 +57,7 @@ profile() { # NAME ARGUMENT...: its first launches under ncu
   grep -q "^$name,0,[0-2]\." "$work/out/plain.csv" || ending=yes # a long one: its end is not awaited
   folder=$(mktemp -d "$work/run.XXXXXX")
   (cd "$folder" && timeout -k 2 "$left" ncu --clock-control none --metrics "$METRICS" --csv --page raw --print-units base \
+    --print-kernel-base mangled \
     "${kernels[@]}" --launch-count "$LAUNCHES" --kill "$ending" --log-file "$work/out/profiles/$name.csv" \
     "$work/programs/$name" "$@" </dev/null >/dev/null 2>&1)
   status=$?
