@@ -85,16 +85,21 @@ export METRICS=${METRICS:-$(mapfile -t first < <(head -n 1 order.txt | tr ' ' '\
   "$here/../filter_metrics.sh" "$here/../metrics.txt" "$work/programs/${first[0]}" "${first[@]:1}" 2>metrics.dropped)}
 echo "$METRICS" | tr , '\n' >metrics.used
 
-if [ "$FIRST" -gt 0 ]; then # does this ncu take the choice of invocations?
-  read -r -a first < <(head -n 1 order.txt)
+# Does this ncu take the choice of invocations? The first programs tell.
+chosen=$FIRST tried=0
+while [ "$FIRST" -gt 0 ] && [ "$tried" -lt 3 ] && read -r -a first; do
+  tried=$((tried + 1))
   profile "${first[@]}"
-  if [ "$(($(rows "${first[0]}")))" -eq 0 ]; then
-    export FIRST=0
+  [ "$(($(rows "${first[0]}")))" -eq 0 ] || break
+  FIRST=0 profile "${first[@]}"
+  if [ "$(($(rows "${first[0]}")))" -gt 0 ]; then
+    chosen=0
     echo "ncu profiles nothing with --kernel-id; the first $LAUNCHES launches of each program are profiled"
-    profile "${first[@]}"
+    break
   fi
-  sed -i 1d order.txt
-fi
+done <order.txt
+export FIRST=$chosen
+[ "$tried" -eq 0 ] || sed -i "1,${tried}d" order.txt
 xargs -P "${AT_ONCE:-1}" -d '\n' -I LINE bash -c 'profile LINE' <order.txt
 
 echo "$(awk -F, 'NR > 1 && $3 > 0' profiled.csv | wc -l) programs profiled, $(awk -F, 'NR > 1 { n += $3 } END { print n + 0 }' profiled.csv) launches," \
