@@ -9,6 +9,7 @@ from pathlib import Path
 from experiments.silicon import public
 from experiments.silicon.compare import compare
 from experiments.silicon.measure import measure
+from experiments.silicon.public_compare import compare_public
 from memsim.support.errors import InputError
 
 
@@ -28,6 +29,17 @@ def main(arguments: list[str] | None = None) -> int:
         "-I", dest="headers", type=Path, action="append", default=[], help="headers that the toolkit lacks"
     )
     third.add_argument("-j", "--jobs", type=int, default=1)
+    fourth = steps.add_parser(
+        "compare-public", help="compare memsim's predictions with the profiles of run_programs.sh"
+    )
+    fourth.add_argument("profiles", type=Path, help="folder with a CSV per program")
+    fourth.add_argument("programs", type=Path, help="folder with the executables")
+    fourth.add_argument("-o", "--out", type=Path, required=True, help="the table, a row per launch")
+    fourth.add_argument("--gpu", required=True, help="preset of the GPU measured")
+    fourth.add_argument("--trials", type=int, default=1)
+    fourth.add_argument("--each", type=int, default=1, help="launches of a kernel, from its first")
+    fourth.add_argument("--limit", type=float, default=60, help="seconds for a launch")
+    fourth.add_argument("-j", "--jobs", type=int, default=1)
     second = steps.add_parser("compare", help="compare memsim's predictions with a counters.csv")
     second.add_argument("counters", type=Path)
     second.add_argument("--gpu", required=True, help="preset of the GPU measured")
@@ -41,6 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
             public.write(public.chosen())
         elif asked.step == "build":
             public.build_all(asked.checkouts, asked.out, asked.headers, asked.jobs)
+        elif asked.step == "compare-public":
+            given = dict(trials=asked.trials, each=asked.each, limit=asked.limit, jobs=asked.jobs)
+            print(compare_public(asked.profiles, asked.programs, asked.out, asked.gpu, **given))
         else:
             print(compare(asked.counters, asked.gpu, asked.trials, asked.jobs))
     except InputError as error:

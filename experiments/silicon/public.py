@@ -1,10 +1,10 @@
 """Public CUDA programs for a GPU's profiler: which, and how they are built.
 
-The rule, applied before any of them was built or run: of the three lists in ``experiments/capture``, the programs that need
-nothing but CUDA's runtime and were captured within 20 s of a processor; of each repository at most five, at equal
-distances in the order of the lists. Two kinds are left out: programs with "hello" in their path, which move no data, and
-those of SGEMM_CUDA, whose kernels are measured by themselves. The list takes one program of each repository, then a second
-of each, and so on, up to 130: a run that ends early has seen most repositories.
+The rule, applied before any of them was built or run: of the three lists in ``experiments/capture``, the programs that
+need nothing but CUDA's runtime and were captured within 20 s of a processor; of each repository at most five, at equal
+distances in the order of the lists. Two kinds are left out: programs with "hello" in their path, which move no data,
+and those of SGEMM_CUDA, whose kernels are measured by themselves. The list takes one program of each repository, then
+a second of each, and so on, up to 130: a run that ends early has seen most repositories.
 """
 
 from __future__ import annotations
@@ -165,7 +165,8 @@ def _options(headers: Sequence[Path]) -> list[str]:
         raise InputError(compiler.path, "nvcc", f"does not compile for sm_{ARCHITECTURE}; give a newer one")
     codes = f"arch=compute_{ARCHITECTURE},code=[compute_{ARCHITECTURE},sm_{ARCHITECTURE}]"
     return [
-        str(compiler.path), "-O3", "-std=c++17", *LENIENT, "-cudart", "shared", "-lineinfo", "--no-compress", "-gencode", codes,
+        str(compiler.path), "-O3", "-std=c++17", *LENIENT, "-cudart", "shared", "-lineinfo", "--no-compress",
+        "-gencode", codes,
         *(f"-D{one}" for one in _RENAMED), *(f"-Xcompiler=-idirafter,{one}" for one in [*wheel_includes(), *headers]),
     ]  # fmt: skip
 

@@ -25,7 +25,8 @@ from memsim.support.errors import InputError
 from memsim.support.files import replacing
 from memsim.support.scratch import Scratch
 
-# memsim's metrics (docs/how_to/profiler.md) that are compared. Those of L1 and of shared memory are 0 where a launch has no such access.
+# memsim's metrics (docs/how_to/profiler.md) that are compared. Those of L1 and of shared memory are 0 where a launch
+# has no such access.
 _L1 = tuple(
     f"l1tex__t_{what}_pipe_lsu_mem_{space}_op_{op}.sum"
     for space, ops in (("global", ("ld", "st", "red", "atom")), ("local", ("ld", "st")))
@@ -34,8 +35,8 @@ _L1 = tuple(
 )
 _L1_HITS = tuple(f"l1tex__t_sectors_pipe_lsu_mem_{space}_op_ld_lookup_hit.sum" for space in ("global", "local"))
 _SHARED = tuple(
-    f"l1tex__data_{what}_pipe_lsu_{rest}mem_shared_op_{op}.sum".replace("wavefronts_pipe_lsu_", "pipe_lsu_wavefronts_")
-    for what, rest in (("wavefronts", ""), ("bank_conflicts", ""))
+    f"l1tex__data_{what}_mem_shared_op_{op}.sum"
+    for what in ("pipe_lsu_wavefronts", "bank_conflicts_pipe_lsu")
     for op in ("ld", "st")
 )
 _LEVELS = (

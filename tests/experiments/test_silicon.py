@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from compilers import needs_gxx
 
 import memsim
 from experiments.silicon import __main__ as silicon
-from experiments.silicon import compare, measure, ncu
+from experiments.silicon import compare, measure, ncu, public, public_compare
 from experiments.silicon.programs import CHANNELS, CHASE, HERE, PROGRAMS
+from memsim.capture.build import Sources, build
+from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 
+SCRIPTS = Path(public.__file__).parent
 VALUES = ["1,024", "0", "512", "1,024", "0", "512", "1,024", "500", "4,321.5", "3,130"]
 
 
@@ -103,3 +109,96 @@ def test_missing_counters_or_gpu_give_one_line(tmp_path, monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2 and "l1_read_sectors is no column" in lines[0] and "nvcc is not on the PATH" in lines[1]
     assert not (tmp_path / "out").exists()
+
+
+def test_every_metric_of_a_profile_is_read_and_what_is_no_number_left_out():
+    text = ncu_output([*VALUES, "1,234.5", "n/a"], [*ncu.METRICS.values(), "sm__icc_requests.sum", "idc__requests.sum"])
+    (launch,) = ncu.launches(text + "==WARNING== behind the table\n", "saxpy.txt")
+    assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
+    assert len(launch.values) == len(ncu.METRICS) + 1 and launch.grid == "(16, 1, 1)"
+
+
+def test_list_of_public_programs_is_what_its_rule_chooses():
+    programs = public.public_programs()
+    assert programs == list(public.chosen())
+    assert len({one.name for one in programs}) == len(programs) == public.COUNT
+
+
+FAKE_NCU = """#!/bin/bash
+case "$*" in
+  *--query-metrics*) printf '%s  Counter\\n' a__known a__broken b__second; exit ;;
+esac
+while [ $# -gt 0 ]; do
+  case $1 in --metrics) names=$2 ;; --log-file) log=$2 ;; esac
+  shift
+done
+case $names in
+  *broken*) echo '==ERROR== no' >"$log" ;;
+  *) printf '"ID","Kernel Name"\\n"","x"\\n"0","k"\\n' >"$log" ;;
+esac
+"""
+
+
+@pytest.fixture
+def with_ncu(tmp_path):
+    """The environment with a profiler on PATH that knows three metrics, of which it cannot collect one."""
+    tool = tmp_path / "bin" / "ncu"
+    tool.parent.mkdir()
+    tool.write_text(FAKE_NCU)
+    tool.chmod(0o755)
+    return os.environ | {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
+
+
+def test_metrics_that_ncu_lacks_or_cannot_collect_are_dropped(tmp_path, with_ncu):
+    names = tmp_path / "metrics.txt"
+    names.write_text("# times\na__known.sum\na__broken.sum\nc__none.avg\nd__first.sum | b__second.sum\nlaunch__regs\n")
+    line = [str(SCRIPTS / "filter_metrics.sh"), str(names), "/bin/true"]
+    done = subprocess.run(line, env=with_ncu, capture_output=True, text=True, check=True)
+    assert done.stdout == "a__known.sum,b__second.sum,launch__regs\n"
+    assert "no metric: c__none.avg" in done.stderr and "not collected: a__broken.sum" in done.stderr
+
+
+@pytest.mark.slow  # packs, unpacks and runs
+def test_packed_programs_are_run_and_profiled(tmp_path, with_ncu):
+    built, target = tmp_path / "built", tmp_path / "there" / "programs"
+    for folder in (built, target):
+        folder.mkdir(parents=True)
+    for name, status in (("000_good", 0), ("001_bad", 3), ("002_killed", 139)):
+        (built / name).write_text(f"#!/bin/sh\necho $*\nexit {status}\n")
+        (built / name).chmod(0o755)
+    (built / "commands.txt").write_text("000_good 1 -x\n001_bad\n002_killed\n")
+    (built / "libcudart.so.13").write_text("")
+    subprocess.run(["bash", SCRIPTS / "pack_programs.sh", built, built / "libcudart.so.13", target], check=True)
+    environment = with_ncu | {"METRICS": "a__known.sum", "BUDGET": "60"}
+    subprocess.run(["bash", target / "run_programs.sh", tmp_path / "out"], env=environment, check=True)
+    subprocess.run(["tar", "-xJf", tmp_path / "out" / "programs.tar.xz", "-C", tmp_path], check=True)
+    with (tmp_path / "plain.csv").open(newline="") as file:
+        assert {row["name"]: row["status"] for row in csv.DictReader(file)} == {
+            "000_good": "0", "001_bad": "3", "002_killed": "139"
+        }  # fmt: skip
+    assert (tmp_path / "profiled.csv").read_text() == "name,status,launches\n000_good,0,1\n001_bad,0,1\n"
+    assert (tmp_path / "plain" / "000_good.txt").read_text() == "1 -x\n"
+
+
+@pytest.mark.slow
+@needs_gxx
+def test_profiles_of_executables_stand_beside_predictions(tmp_path, monkeypatch):
+    """4096 elements of saxpy: 1024 sectors read, 512 written; a kernel of another name is not launched."""
+    program = PROGRAMS[0]
+    executable = build(Sources((program.file,)), load_gpu("h100"))
+    listed = public.Public(executable.name, "none", "", "", "", "", " ".join(program.small))
+    monkeypatch.setattr(public_compare, "public_programs", lambda: [listed])
+    text = ncu_output().replace("saxpy(float, const float *, float *, int)", "_Z5saxpyfPKfPfi")
+    other = text.splitlines()[-1].replace("saxpy", "other")
+    (tmp_path / f"{executable.name}.csv").write_text(f"{text}{other}\n")
+    out = tmp_path / "compared.csv"
+    for _ in range(2):  # the second time from the table
+        table = public_compare.compare_public(tmp_path, executable.parent, out, "h100", limit=600)
+        assert "1 launches: " in table
+    with out.open(newline="") as file:
+        first, second = csv.DictReader(file)
+    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]) == 1024
+    assert float(first["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]) == 1024
+    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"]) == 0
+    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]) == 512
+    assert "other" in second["message"] and not second["memsim gpu__time_duration.sum"]
