@@ -6,10 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from experiments.silicon import public
+from experiments.silicon import public_programs
 from experiments.silicon.compare import compare
 from experiments.silicon.measure import measure
-from experiments.silicon.public_compare import compare_public
+from experiments.silicon.public_comparison import compare_public
 from memsim.support.errors import InputError
 
 
@@ -50,9 +50,9 @@ def main(arguments: list[str] | None = None) -> int:
         if asked.step == "measure":
             measure(asked.out)
         elif asked.step == "choose":
-            public.write(public.chosen())
+            public_programs.write(public_programs.chosen())
         elif asked.step == "build":
-            public.build_all(asked.checkouts, asked.out, asked.headers, asked.jobs)
+            public_programs.build_all(asked.checkouts, asked.out, asked.headers, asked.jobs)
         elif asked.step == "compare-public":
             given = dict(trials=asked.trials, each=asked.each, limit=asked.limit, jobs=asked.jobs)
             print(compare_public(asked.profiles, asked.programs, asked.out, asked.gpu, **given))

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Runs the executables beside this script on the GPU at hand, then profiles each with ncu.
+# Runs the executables of programs.tar.xz on the GPU of this machine, then profiles each with ncu.
 #
 #     [BUDGET=200] [METRICS=name,name] run_programs.sh FOLDER
 #
-# Beside it: programs.tar.xz (executables, commands.txt, CUDA's runtime), and in the folder above metrics.txt and
-# filter_metrics.sh. FOLDER gets programs.tar.xz: plain.csv (name, exit status, seconds of a run without ncu), plain/, profiles/
+# This script's folder contains programs.tar.xz (executables, commands.txt, CUDA's runtime); the folder above contains
+# metrics.txt and filter_metrics.sh. FOLDER gets programs.tar.xz: plain.csv (name, exit status, seconds of a run without ncu), plain/, profiles/
 # (a CSV per program, as ncu writes it), profiled.csv, metrics.used and versions.txt.
 #
 # BUDGET     seconds for all; what is not reached is written down                (200)
 # METRICS    the metrics, joined by commas; else those of metrics.txt that ncu has
 # LAUNCHES   launches profiled of a program, at most                             (8)
 # FIRST      of each kernel the first so many invocations; 0: all                (2)
-# AT_ONCE    programs under ncu at a time; beside others counters of DRAM and L2 count what those copy  (1)
+# AT_ONCE    programs under ncu at a time; with several, copies of one program count in another's DRAM sectors  (1)
 # LIMIT      seconds of a program under ncu                                      (25)
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -13,13 +13,13 @@ from compilers import needs_gxx
 
 import memsim
 from experiments.silicon import __main__ as silicon
-from experiments.silicon import compare, measure, ncu, public, public_compare
+from experiments.silicon import compare, measure, ncu, public_comparison, public_programs
 from experiments.silicon.programs import CHANNELS, CHASE, HERE, PROGRAMS
 from memsim.capture.build import Sources, build
 from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 
-SCRIPTS = Path(public.__file__).parent
+SCRIPTS = Path(public_programs.__file__).parent
 VALUES = ["1,024", "0", "512", "1,024", "0", "512", "1,024", "500", "4,321.5", "3,130"]
 
 
@@ -111,17 +111,17 @@ def test_missing_counters_or_gpu_give_one_line(tmp_path, monkeypatch, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_every_metric_of_a_profile_is_read_and_what_is_no_number_left_out():
+def test_profile_with_any_metrics_is_read():
     text = ncu_output([*VALUES, "1,234.5", "n/a"], [*ncu.METRICS.values(), "sm__icc_requests.sum", "idc__requests.sum"])
     (launch,) = ncu.launches(text + "==WARNING== behind the table\n", "saxpy.txt")
     assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
     assert len(launch.values) == len(ncu.METRICS) + 1 and launch.grid == "(16, 1, 1)"
 
 
-def test_list_of_public_programs_is_what_its_rule_chooses():
-    programs = public.public_programs()
-    assert programs == list(public.chosen())
-    assert len({one.name for one in programs}) == len(programs) == public.COUNT
+def test_list_of_public_programs_follows_its_rule():
+    programs = public_programs.public_programs()
+    assert programs == list(public_programs.chosen())
+    assert len({one.name for one in programs}) == len(programs) == public_programs.COUNT
 
 
 FAKE_NCU = """#!/bin/bash
@@ -149,7 +149,7 @@ def with_ncu(tmp_path):
     return os.environ | {"PATH": f"{tool.parent}:{os.environ['PATH']}"}
 
 
-def test_metrics_that_ncu_lacks_or_cannot_collect_are_dropped(tmp_path, with_ncu):
+def test_metrics_that_ncu_lacks_are_dropped(tmp_path, with_ncu):
     names = tmp_path / "metrics.txt"
     names.write_text("# times\na__known.sum\na__broken.sum\nc__none.avg\nd__first.sum | b__second.sum\nlaunch__regs\n")
     line = [str(SCRIPTS / "filter_metrics.sh"), str(names), "/bin/true"]
@@ -182,18 +182,18 @@ def test_packed_programs_are_run_and_profiled(tmp_path, with_ncu):
 
 @pytest.mark.slow
 @needs_gxx
-def test_profiles_of_executables_stand_beside_predictions(tmp_path, monkeypatch):
+def test_profiles_of_executables_are_compared(tmp_path, monkeypatch):
     """4096 elements of saxpy: 1024 sectors read, 512 written; a kernel of another name is not launched."""
     program = PROGRAMS[0]
     executable = build(Sources((program.file,)), load_gpu("h100"))
-    listed = public.Public(executable.name, "none", "", "", "", "", " ".join(program.small))
-    monkeypatch.setattr(public_compare, "public_programs", lambda: [listed])
+    listed = public_programs.Public(executable.name, "none", "", "", "", "", " ".join(program.small))
+    monkeypatch.setattr(public_comparison, "public_programs", lambda: [listed])
     text = ncu_output().replace("saxpy(float, const float *, float *, int)", "_Z5saxpyfPKfPfi")
     other = text.splitlines()[-1].replace("saxpy", "other")
     (tmp_path / f"{executable.name}.csv").write_text(f"{text}{other}\n")
     out = tmp_path / "compared.csv"
     for _ in range(2):  # the second time from the table
-        table = public_compare.compare_public(tmp_path, executable.parent, out, "h100", limit=600)
+        table = public_comparison.compare_public(tmp_path, executable.parent, out, "h100", limit=600)
         assert "1 launches: " in table
     with out.open(newline="") as file:
         first, second = csv.DictReader(file)

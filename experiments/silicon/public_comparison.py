@@ -17,7 +17,7 @@ from statistics import mean, median
 import memsim
 from experiments.silicon import ncu
 from experiments.silicon.compare import SETTINGS
-from experiments.silicon.public import Public, command_of, public_programs
+from experiments.silicon.public_programs import Public, command_of, public_programs
 from memsim.analysis.profiler import metrics
 from memsim.analysis.table import aligned
 from memsim.gpu.presets import load_gpu
@@ -81,7 +81,7 @@ def compare_public(
     limit: float = 60,
     jobs: int = 1,
 ) -> str:
-    """Write a row per launch, measured values beside memsim's; returns a table of the errors by metric.
+    """Write a row per launch, with measured and predicted values; returns a table of the errors by metric.
 
     Args:
         profiles: a folder with the CSV of each program, as ``run_programs.sh`` leaves it.
@@ -145,7 +145,7 @@ def _in_time(
 ) -> tuple[dict[str, object], str]:
     """:func:`predict` in a process of its own, in an empty folder; nothing, and why, if it fails or takes too long."""
     asked = json.dumps({"command": command, "kernel": kernel, "launch": number, "gpu": gpu, "trials": trials})
-    line = [sys.executable, "-m", "experiments.silicon.public_compare", asked]
+    line = [sys.executable, "-m", "experiments.silicon.public_comparison", asked]
     paths = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
     with Scratch() as folder:
         process = subprocess.Popen(
@@ -164,7 +164,8 @@ def _in_time(
 
 
 def summary(rows: Sequence[Mapping[str, str]]) -> str:
-    """Errors by metric over the launches in which the GPU counted something; where only memsim did is counted apart."""
+    """Errors by metric, over the launches in which the GPU counted something; the last column has those in which only
+    memsim did."""
     lines = []
     for name in METRICS:
         pairs = [
