@@ -75,12 +75,11 @@ def launches(text: str, where: str | Path) -> list[Launch]:
 
 
 def _table(text: str, where: str | Path, metrics: Iterable[str] = ()) -> csv.DictReader[str]:
-    """The table in ncu's output; lines before it (a program's own output, ``==PROF==``) are skipped."""
-    lines = text.splitlines()
-    start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
-    if start is None:
-        raise InputError(where, "CSV", 'has no line that begins with "ID"; give the output of ncu --csv --page raw')
-    table = csv.DictReader(lines[start:])
+    """The table in ncu's output; what stands before it (a program's own output, ``==PROF==``) is skipped."""
+    start = text.find('"ID",')
+    if start < 0:
+        raise InputError(where, "CSV", 'has no header with "ID"; give the output of ncu --csv --page raw')
+    table = csv.DictReader(text[start:].splitlines())
     missing = [name for name in (*_ABOUT, *metrics) if name not in (table.fieldnames or [])]
     if missing:
         raise InputError(where, missing[0], "is no column; profile with all metrics of experiments/silicon/ncu.py")

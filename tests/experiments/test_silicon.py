@@ -44,7 +44,7 @@ def test_ncu_s_csv_is_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("PASSED\n", 'CSV has no line that begins with "ID"'),
+        ("PASSED\n", 'CSV has no header with "ID"'),
         (ncu_output(metrics=list(ncu.METRICS.values())[1:], values=VALUES[1:]), "is no column"),
         (ncu_output([*VALUES[:-1], "n/a"]), r"gpu__time_duration.sum is 'n/a' in row 1; give a number"),
     ],
@@ -113,7 +113,8 @@ def test_missing_counters_or_gpu_give_one_line(tmp_path, monkeypatch, capsys):
 
 def test_profile_with_any_metrics_is_read():
     text = ncu_output([*VALUES, "1,234.5", "n/a"], [*ncu.METRICS.values(), "sm__icc_requests.sum", "idc__requests.sum"])
-    (launch,) = ncu.launches(text + "==WARNING== behind the table\n", "saxpy.txt")
+    text = text.replace('"ID"', 'a line that the program did not end "ID"') + "==WARNING== behind the table\n"
+    (launch,) = ncu.launches(text, "saxpy.txt")
     assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
     assert len(launch.values) == len(ncu.METRICS) + 1 and launch.grid == "(16, 1, 1)"
 
