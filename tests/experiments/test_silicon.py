@@ -1,11 +1,10 @@
-"""What experiments/silicon does where there is no GPU: its programs check themselves, its files are read."""
+"""What experiments/silicon does where there is no GPU: programs check themselves, tables are read and compared."""
 
 from __future__ import annotations
 
 import csv
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,19 +12,25 @@ from compilers import needs_gxx
 
 import memsim
 from experiments.silicon import __main__ as silicon
-from experiments.silicon import compare, measure, ncu, public_comparison, public_programs
-from experiments.silicon.programs import CHANNELS, CHASE, HERE, PROGRAMS
+from experiments.silicon import comparison, measure, measured, ncu, public_programs
+from experiments.silicon.columns import COLUMNS, read_table, write_table
+from experiments.silicon.programs import CHANNELS, CHASE, GROUPS, HERE, MECHANISMS, PROGRAMS
 from memsim.capture.build import Sources, build
 from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 
 SCRIPTS = Path(public_programs.__file__).parent
+MEASURED = SCRIPTS / "h100"
+METRICS = (
+    "global_load_sectors", "global_load_hits", "global_store_sectors", "l2_read_sectors", "l2_read_hits",
+    "l2_write_sectors", "dram_read_sectors", "dram_write_sectors", "sm_cycles", "nanoseconds",
+)  # fmt: skip
 VALUES = ["1,024", "0", "512", "1,024", "0", "512", "1,024", "500", "4,321.5", "3,130"]
 
 
 def ncu_output(values: list[str] = VALUES, metrics: list[str] | None = None) -> str:
     """As ncu prints it: what it and the program say, header, units, a kernel."""
-    metrics = list(ncu.METRICS.values()) if metrics is None else metrics
+    metrics = [COLUMNS[name] for name in METRICS] if metrics is None else metrics
     header = ["ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC", *metrics]
     units = ["", "", "", "", "", "", "", *["sector"] * (len(metrics) - 2), "cycle", "ns"]
     row = ["0", "4711", "saxpy(float, const float *, float *, int)", "(256, 1, 1)", "(16, 1, 1)", "0", "8.0", *values]
@@ -34,24 +39,24 @@ def ncu_output(values: list[str] = VALUES, metrics: list[str] | None = None) -> 
 
 
 def test_ncu_s_csv_is_read():
-    (row,) = ncu.read(ncu_output(), "saxpy.txt")
+    (launch,) = ncu.launches(ncu_output(), "saxpy.txt")
+    row = launch.row()
     assert (row["kernel"], row["block"], row["grid"]) == (
-        "saxpy(float, const float *, float *, int)", "(256, 1, 1)", "(16, 1, 1)"
+        "saxpy(float, const float *, float *, int)", "256x1x1", "16x1x1"
     )  # fmt: skip
-    assert [row[name] for name in ncu.METRICS] == [1024, 0, 512, 1024, 0, 512, 1024, 500, 4321.5, 3130]
+    assert [row[name] for name in METRICS] == ["1024", "0", "512", "1024", "0", "512", "1024", "500", "4321.5", "3130"]
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("PASSED\n", 'CSV has no header with "ID"'),
-        (ncu_output(metrics=list(ncu.METRICS.values())[1:], values=VALUES[1:]), "is no column"),
-        (ncu_output([*VALUES[:-1], "n/a"]), r"gpu__time_duration.sum is 'n/a' in row 1; give a number"),
+        (ncu_output().replace("Grid Size", "Grid"), "Grid Size is no column"),
     ],
 )
 def test_what_is_no_output_of_ncu_is_refused(text, message):
     with pytest.raises(InputError, match=message):
-        ncu.read(text, "log.txt")
+        ncu.launches(text, "log.txt")
 
 
 def test_every_program_has_unique_name_and_its_kernel():
@@ -83,40 +88,40 @@ def test_microbenchmark_passes_its_own_check_on_cpu(file, arguments):
     assert memsim.capture(file, arguments=arguments, blocks="all").trace.n_blocks in (1, 2)
 
 
-@pytest.mark.slow
-@needs_gxx
-def test_predictions_stand_beside_the_counters(tmp_path, monkeypatch, capsys):
-    """4096 elements of saxpy: x and y are 1024 sectors read, 512 written, all of them from memory."""
-    program = replace(PROGRAMS[0], arguments=PROGRAMS[0].small)
-    monkeypatch.setattr(compare, "PROGRAMS", [program])
-    (counted,) = ncu.read(ncu_output(), "saxpy.txt")
-    measure.write(tmp_path / "counters.csv", [{"program": program.name, "device": "none", **counted}])
-    assert silicon.main(["compare", str(tmp_path / "counters.csv"), "--gpu", "a100", "--trials", "1"]) == 0
-    table = capsys.readouterr().out
-    for quantity in ("l1 read sectors", "l1 write sectors", "l2 read sectors", "dram read sectors"):
-        (line,) = (line for line in table.splitlines() if quantity in line)
-        assert "+0.0 %" in line
-    assert table.count("+0.0 pp") == 2  # no hits in either cache
+def test_plan_names_the_launches_of_a_group():
+    (launch,) = ncu.launches(ncu_output(), "l2.txt")
+    printed = "==PROF== Connected\ngroup,kernel,a,b,c\nl2,read_again,2,6,0\nl2,read_again,8,6,0\n"
+    first, second = measure.planned(printed, [launch.row(), launch.row()])
+    assert (first["group"], first["row"], first["name"], first["a"]) == ("l2", "0", "read_again", "2")
+    assert (second["row"], second["a"], second["global_load_sectors"]) == ("1", "8", "1024")
 
 
-def test_missing_counters_or_gpu_give_one_line(tmp_path, monkeypatch, capsys):
-    file = tmp_path / "counters.csv"
-    with file.open("w", newline="") as opened:
-        csv.writer(opened).writerows([["program", "cycles"], ["saxpy.saxpy", "1"]])
-    assert silicon.main(["compare", str(file), "--gpu", "a100"]) == 2
+def test_measured_launches_are_known():
+    """Every row has a program, and the counters that all comparisons need."""
+    found = list(measured.rows(MEASURED, Path("nowhere")))
+    assert {one.about["table"] for one in found} == {"own", "mechanisms", "programs"}
+    assert len({comparison._key(one.about) for one in found}) == len(found)
+    assert {one.about["program"] for one in found if one.about["table"] == "mechanisms"} <= set(GROUPS)
+    assert all(float(one.cells["sm_cycles"]) > 0 for one in found if one.about["table"] != "programs")
+
+
+def test_missing_tools_or_tables_give_one_line(tmp_path, monkeypatch, capsys):
+    write_table(tmp_path / "own_programs.csv", [{"program": "saxpy.saxpy", "cycles": "1"}])
+    given = [str(tmp_path), str(tmp_path), "-o", str(tmp_path / "out.csv"), "--gpu", "h100"]
+    assert silicon.main(["compare", *given]) == 2
     monkeypatch.setattr(measure.shutil, "which", lambda tool: None)
     assert silicon.main(["measure", "-o", str(tmp_path / "out")]) == 2
     lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 2 and "l1_read_sectors is no column" in lines[0] and "nvcc is not on the PATH" in lines[1]
+    assert len(lines) == 2 and "kernel is no column" in lines[0] and "nvcc is not on the PATH" in lines[1]
     assert not (tmp_path / "out").exists()
 
 
 def test_profile_with_any_metrics_is_read():
-    text = ncu_output([*VALUES, "1,234.5", "n/a"], [*ncu.METRICS.values(), "sm__icc_requests.sum", "idc__requests.sum"])
+    text = ncu_output([*VALUES, "1,234.5", "n/a"], [*(COLUMNS[name] for name in METRICS), "sm__icc_requests.sum", "idc__requests.sum"])
     text = text.replace('"ID"', 'a line that the program did not end "ID"') + "==WARNING== behind the table\n"
     (launch,) = ncu.launches(text, "saxpy.txt")
     assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
-    assert len(launch.values) == len(ncu.METRICS) + 1 and launch.grid == "(16, 1, 1)"
+    assert len(launch.values) == len(METRICS) + 1 and launch.grid == "(16, 1, 1)"
 
 
 def test_list_of_public_programs_follows_its_rule():
@@ -183,23 +188,30 @@ def test_packed_programs_are_run_and_profiled(tmp_path, with_ncu):
 
 @pytest.mark.slow
 @needs_gxx
-def test_profiles_of_executables_are_compared(tmp_path, monkeypatch):
+def test_launches_are_compared(tmp_path, monkeypatch):
     """4096 elements of saxpy: 1024 sectors read, 512 written; a kernel of another name is not launched."""
     program = PROGRAMS[0]
     executable = build(Sources((program.file,)), load_gpu("h100"))
     listed = public_programs.Public(executable.name, "none", "", "", "", "", " ".join(program.small))
-    monkeypatch.setattr(public_comparison, "public_programs", lambda: [listed])
+    monkeypatch.setattr(measured, "public_programs", lambda: [listed])
     text = ncu_output().replace("saxpy(float, const float *, float *, int)", "_Z5saxpyfPKfPfi")
     other = text.splitlines()[-1].replace("saxpy", "other")
-    (tmp_path / f"{executable.name}.csv").write_text(f"{text}{other}\n")
+    (tmp_path / "profiles").mkdir()
+    (tmp_path / "profiles" / f"{executable.name}.csv").write_text(f"{text}{other}\n")
+    write_table(tmp_path / "programs.csv", measure.profiles(tmp_path / "profiles"))
     out = tmp_path / "compared.csv"
     for _ in range(2):  # the second time from the table
-        table = public_comparison.compare_public(tmp_path, executable.parent, out, "h100", limit=600)
+        table = comparison.compare(tmp_path, executable.parent, out, "h100", limit=600)
         assert "1 launches: " in table
-    with out.open(newline="") as file:
-        first, second = csv.DictReader(file)
-    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]) == 1024
-    assert float(first["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"]) == 1024
-    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"]) == 0
-    assert float(first["memsim l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"]) == 512
-    assert "other" in second["message"] and not second["memsim gpu__time_duration.sum"]
+    first, second = read_table(out)
+    assert first["memsim_global_load_sectors"] == first["global_load_sectors"] == "1024"
+    assert first["memsim_local_load_sectors"] == "0" and first["memsim_global_store_sectors"] == "512"
+    assert "other" in second["message"] and not second["memsim_nanoseconds"]
+
+
+@pytest.mark.slow  # compiles
+@needs_gxx
+def test_one_launch_of_a_group_runs_alone(tmp_path):
+    """The third launch of the group of launches: 1056 empty blocks."""
+    captured = memsim.capture(MECHANISMS, arguments=["launches", "2"], gpu="h100", blocks="all", out=tmp_path / "t.h5")
+    assert (captured.trace.kernel, captured.trace.n_blocks) == ("empty", 1056)
