@@ -77,7 +77,7 @@ class Result(result.RunResult):
         from memsim.why import explain
 
         found = explain(self, trace, quick=quick, jobs=jobs)
-        return Text("\n\n".join([why_text(self, found.causes), *([found.note] if found.note else [])]))
+        return Text("\n\n".join([why_text(self, found.bottlenecks), *([found.note] if found.note else [])]))
 
     def to_frame(self) -> pandas.DataFrame:
         """A pandas DataFrame, a row per trial: its number and the outputs that studies have (hit ratios, cycles, time).
@@ -113,7 +113,7 @@ class Result(result.RunResult):
         from memsim.report.page import write_page
         from memsim.why import explain, has_profiles
 
-        found = explain(self, trace, quick=quick, jobs=jobs).causes if has_profiles(self) else None
+        found = explain(self, trace, quick=quick, jobs=jobs).bottlenecks if has_profiles(self) else None
         name = str(self.trials.about["trace"]["kernel"])
         return write_page({name: self}, {}, out, {} if found is None else {name: found})
 

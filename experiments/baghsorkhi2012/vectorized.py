@@ -12,7 +12,7 @@ from experiments.baghsorkhi2012.kernels import CONVENTION, MATRICES, Kernel, rep
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Setting, Within
 from memsim.analysis.choices import Convention
-from memsim.analysis.latency import expected_latency_parts
+from memsim.analysis.latency import expected_latency_terms
 from memsim.analysis.loads import grouped
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
@@ -103,7 +103,7 @@ def latencies(result: RunResult) -> dict[str, float]:
     x = {}
     for load in grouped(result.trials, lambda _, op: _static_load(op, arrays), Convention(CONVENTION)):
         ratios = load.l1_hit.values, load.l2_hit.values
-        cycles = sum(expected_latency_parts(*ratios, t1, t2, result.memory_latency.values))
+        cycles = sum(expected_latency_terms(*ratios, t1, t2, result.memory_latency.values))
         x[_static_load(ops[load.ops[0]], arrays)] = float(np.mean(cycles)) * result.ns_per_cycle
     return x
 

@@ -18,7 +18,7 @@ import memsim
 from experiments.bench.table import Row
 from experiments.bench.workload import FULL, Prepared
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.spare import Spare
+from memsim.hierarchy.machine import ReusableMachine
 from memsim.hierarchy.system import System
 from memsim.trace.reader import Trace
 
@@ -74,16 +74,16 @@ def presets(prepared: Prepared) -> list[Row]:
 def cost(trace: Trace, gpu: str, folder: Path, trials: int) -> Cost:
     """The best of whole trials in one machine, of which the first does not count."""
     folder.mkdir()
-    execution, spare, costs = Execution.of(trace, memsim.load_gpu(gpu), folder), Spare(), []
+    execution, reusable, costs = Execution.of(trace, memsim.load_gpu(gpu), folder), ReusableMachine(), []
     execution.prepare(trace)
     for trial in range(1 + trials):
         begin = perf_counter()
         seeds = np.random.SeedSequence(1, spawn_key=(trial,))
         transactions, where = execution.transactions, execution.layout
-        system = System(transactions, execution.gpu, execution.resident, seeds, where, spare=spare)
+        system = System(transactions, execution.gpu, execution.resident, seeds, where, reusable=reusable)
         done = system.run(grouping=np.random.default_rng(trial))
         costs.append(Cost(perf_counter() - begin, system.seconds, int(done.transactions)))
-        spare.put(system.machine, transactions, where)
+        reusable.put(system.machine, transactions, where)
     return min(costs[1:], key=lambda cost: cost.seconds)
 
 

@@ -68,7 +68,7 @@ def kernel(t: Thread, program: CumapzProgram, unrolled: bool, **arrays) -> None:
                 refer(block, program, access, step, value, tile, arrays[access.array])
         for access in (one for one in accesses if one.part == AccessPurpose.scratch):
             for step in t.range(program.scratch[access.number].steps):
-                place = block.number(access.places, step)
+                place = block.number(access.words, step)
                 with block.where(access.served, step) as any_lane:
                     if any_lane:
                         value += scratch[place]
@@ -97,7 +97,7 @@ def fill(t: Thread, block: _Block, fetches: list[PhaseAccess], tile, arrays) -> 
             if any_lane:
                 value.set(arrays[fetch.array][element])
     for value, fetch in zip(fetched, fetches, strict=True):
-        place = block.number(fetch.places, 0)
+        place = block.number(fetch.words, 0)
         with block.where(fetch.missed, 0) as any_lane:
             if any_lane:
                 tile[place] = value
@@ -108,7 +108,7 @@ def fill(t: Thread, block: _Block, fetches: list[PhaseAccess], tile, arrays) -> 
 def refer(block: _Block, program: CumapzProgram, access: PhaseAccess, step: int, value, tile, array) -> None:
     """One reference: from the buffer by the lanes that it serves, from global memory by the others."""
     for held, numbers, lanes in (
-        (tile, access.places, access.served), (array, access.elements + BEFORE, access.missed)
+        (tile, access.words, access.served), (array, access.elements + BEFORE, access.missed)
     ):  # fmt: skip
         number = block.number(numbers, step)
         with block.where(lanes, step) as any_lane:
@@ -121,7 +121,7 @@ def refer(block: _Block, program: CumapzProgram, access: PhaseAccess, step: int,
 def _places(program: CumapzProgram, part: AccessPurpose) -> int:
     """Elements of shared memory that fetches, or accesses to scratch memory, need."""
     accesses = walk(program, np.array([0]), program.phases - 1)
-    return max((int(one.places[one.served].max()) + 1 for one in accesses if one.part == part), default=1)
+    return max((int(one.words[one.served].max()) + 1 for one in accesses if one.part == part), default=1)
 
 
 @workload

@@ -17,7 +17,7 @@ from memsim.gpu.choices import WriteTurns
 from memsim.hierarchy.codes import FETCH, WRITE_BACK
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import Machine, build
-from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
+from memsim.hierarchy.main_memory.isolated_dram import ISOLATED_REQUEST, IsolatedDram
 from memsim.montecarlo.load_loops import one_load
 from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 
@@ -63,13 +63,13 @@ def idle_machine(memory: Memory) -> Machine:
 def latency(machine: Machine, memory: Memory, kind: str, load: float) -> float:
     """Mean latency of reads in our channel, memory clocks."""
     traffic = requests(memory, kind, load)
-    found = Alone(machine, memory.gpu()).answer_times(alone(traffic))
+    found = IsolatedDram(machine, memory.gpu()).answer_times(alone(traffic))
     return float(found[traffic.write == 0].mean())
 
 
 def alone(traffic: Traffic) -> np.ndarray:
     """The requests as the channel takes them."""
-    out = np.zeros(len(traffic.clock), REQUEST_ALONE)
+    out = np.zeros(len(traffic.clock), ISOLATED_REQUEST)
     out["time"], out["bank"], out["row"], out["mask"] = traffic.clock, traffic.bank, traffic.row, 1
     out["kind"] = np.where(traffic.write, WRITE_BACK, FETCH)
     return out

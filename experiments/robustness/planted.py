@@ -77,7 +77,7 @@ FAULTS = (
     ),
     Fault(
         "a resumed run forgets the trials of its journal",
-        "memsim/montecarlo/keep.py",
+        "memsim/montecarlo/checkpoint.py",
         "return {**self.saved(point), **{number: self._trial(arrays, point) for number, arrays in rows}}",
         "return {**self.saved(point)}",
         ("tests/montecarlo",),
@@ -105,7 +105,7 @@ FAULTS = (
     ),
     Fault(
         "findings are listed with the least important first",
-        "memsim/why/bottleneck.py",
+        "memsim/why/finding.py",
         "return rank, -round(self.expected_saving, 2),",
         "return rank, round(self.expected_saving, 2),",
         ("tests/why",),

@@ -112,7 +112,7 @@ def _row(name: str, seconds: tuple[str, str], folder: Path, full: bool) -> Profi
     shares = [group.best_possible / group.time.mean for group in found.groups]
     total = error = ""
     if full and launches <= MOST_LAUNCHES:
-        every = simulate_program(folder_traces(folder / "traces", [], in_turn=True), None, trials=_FULL_TRIALS)
+        every = simulate_program(folder_traces(folder / "traces", [], in_order=True), None, trials=_FULL_TRIALS)
         simulated = sum(float(one.kernel_time.mean) for one in every)
         total, error = f"{simulated:.6g}", f"{100 * (found.time.mean / simulated - 1):+.2f}"
         bounds = [speed_of_light(one) for one in every]

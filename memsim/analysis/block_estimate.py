@@ -56,13 +56,13 @@ class BlockEstimate:
             hit, total: f8 [levels, events, units], the counts' coefficients in either.
         """
         means, weight = self.counters.mean(axis=0), self._weight.mean(axis=0)
-        whole = float((means * total).sum())
-        if not whole:
+        total_requests = float((means * total).sum())
+        if not total_requests:
             return 0.0
-        ratio = float((means * hit).sum()) / whole
+        ratio = float((means * hit).sum()) / total_requests
         left = self._of_groups * (hit - ratio * total)
         residual = (left.sum(axis=(-3, -2, -1)) / self._work).mean(axis=0)
-        return _half_width(residual, weight, _alike(self._of_groups)) / whole
+        return _half_width(residual, weight, _alike(self._of_groups)) / total_requests
 
 
 def is_sampled(trials: Trials) -> bool:
@@ -76,10 +76,10 @@ def block_estimate(trials: Trials) -> BlockEstimate:
     counters = trials.group_counters[:, :groups].astype(float)
     weight, work = trials.group_weight[:, :groups], np.maximum(work_of(counters), 1)
     served = traffic_of(counters)[..., Level.dram - 1]
-    cost = trials.group_cycles[:, :groups] / _advanced(trials, groups, work, served)
-    cycles = trials.cycles + (weight * cost).sum(axis=1)
+    cycles_per_transaction = trials.group_cycles[:, :groups] / _advanced(trials, groups, work, served)
+    cycles = trials.cycles + (weight * cycles_per_transaction).sum(axis=1)
     total = trials.counters.sum(axis=1) + np.einsum("tg,tgleu->tleu", weight / work, counters)
-    half = _half_width(cost.mean(axis=0), weight.mean(axis=0), _alike(counters))
+    half = _half_width(cycles_per_transaction.mean(axis=0), weight.mean(axis=0), _alike(counters))
     return BlockEstimate(cycles, total, half, weight, work, counters)
 
 
@@ -97,16 +97,16 @@ def _advanced(trials: Trials, groups: int, work: np.ndarray, served: np.ndarray)
 def _alike(counters: np.ndarray) -> np.ndarray:
     """How far neighbouring groups are draws from one population, [groups - 1], from 0 to 1."""
     traffic = traffic_of(counters.mean(axis=0))
-    apart = difference(traffic[:-1], traffic[1:])
-    return np.asarray(ALIKE**2 / (ALIKE**2 + (apart**2).sum(axis=-1)))
+    steps = difference(traffic[:-1], traffic[1:])
+    return np.asarray(ALIKE**2 / (ALIKE**2 + (steps**2).sum(axis=-1)))
 
 
 def _half_width(values: np.ndarray, weight: np.ndarray, alike: np.ndarray) -> float:
     """Half of the 95 % interval of the sum of `weight` times `values`, each [groups]."""
-    apart = np.diff(values) ** 2
-    variance = float((alike * apart).sum() / 2 / max(float(alike.sum()), 1e-9))
+    squared_steps = np.diff(values) ** 2
+    variance = float((alike * squared_steps).sum() / 2 / max(float(alike.sum()), 1e-9))
     between = (weight[:-1] + weight[1:]) / 2
-    mistaken = float((between**2 * apart * (1 - alike)).sum()) * _MISTAKEN**2
+    mistaken = float((between**2 * squared_steps * (1 - alike)).sum()) * _MISTAKEN**2
     return t_factor(len(values)) * float(np.sqrt((weight**2).sum() * variance + mistaken))
 
 

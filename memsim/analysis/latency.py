@@ -40,14 +40,14 @@ class LatencyDistribution:
         reached = np.cumsum(self.counts)
         if not reached[-1]:
             return float("nan")
-        wanted = q * reached[-1]
-        bin_ = int(np.searchsorted(reached, wanted))
+        rank = q * reached[-1]
+        bin_ = int(np.searchsorted(reached, rank))
         edges = latency_bin_edges()
-        inside = (wanted - (reached[bin_] - self.counts[bin_])) / max(self.counts[bin_], 1)
+        inside = (rank - (reached[bin_] - self.counts[bin_])) / max(self.counts[bin_], 1)
         return float(edges[bin_] + inside * (edges[bin_ + 1] - edges[bin_]))
 
 
-def expected_latency_parts(
+def expected_latency_terms(
     h1: np.ndarray, h2: np.ndarray, t1: float, t2: float, memory: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The terms of X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm] (Baghsorkhi 2012, 6.1): from L1, from L2, from memory.
@@ -58,15 +58,15 @@ def expected_latency_parts(
         t1, t2: hit latencies, cycles.
         memory: Tm, cycles; a nan matters only where something missed in L2.
 
-    >>> [float(part) for part in expected_latency_parts(np.array(0.5), np.array(0.5), 100, 200, np.array(800.0))]
+    >>> [float(term) for part in expected_latency_terms(np.array(0.5), np.array(0.5), 100, 200, np.array(800.0))]
     [50.0, 50.0, 200.0]
     """
-    nothing = np.isnan(h1) & np.isnan(h2)
-    h1 = np.where(np.isnan(h1) & ~nothing, 0.0, h1)
+    unused = np.isnan(h1) & np.isnan(h2)
+    h1 = np.where(np.isnan(h1) & ~unused, 0.0, h1)
     to_l2 = 1 - h1
     from_l2 = np.where(to_l2 > 0, to_l2 * h2, 0.0)
     to_memory = np.where(to_l2 > 0, to_l2 * (1 - h2), 0.0)
     from_memory = np.where(to_memory > 0, to_memory * memory, 0.0)
-    undefined = nothing | np.isnan(to_memory)
-    parts = (h1 * t1, from_l2 * t2, from_memory)
-    return tuple(np.where(undefined, np.nan, part) for part in parts)  # type: ignore[return-value]
+    undefined = unused | np.isnan(to_memory)
+    terms = (h1 * t1, from_l2 * t2, from_memory)
+    return tuple(np.where(undefined, np.nan, term) for term in terms)  # type: ignore[return-value]

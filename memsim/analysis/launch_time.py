@@ -113,15 +113,19 @@ def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime
     each = eighth / np.maximum(later, 1e-9)  # cycles per block, in each later eighth
     steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
     moved, deferred = _dram_cycles(trials, part)
-    cost = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
+    block_cycles = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
     more = part.launched - part.replayed
     generations = trials.blocks_done[:, -1] / part.wave
     varies = t_factor(_LATER) * each.std(axis=1, ddof=1) * np.sqrt(1 + 1 / _LATER)
-    unsure = np.hypot(varies, cost / (2 * generations))
+    unsure = np.hypot(varies, block_cycles / (2 * generations))
     # Each of these costs may be that of every block to come.
-    low = cycles + more * np.maximum(np.minimum(steady, cost) - unsure, 0)
-    high = cycles + more * (np.maximum(steady + 2 * deferred, cost) + unsure) + _last_wave(part) * part.wave * cost
-    return LaunchTime(Sample(cycles + more * cost), Interval(float(low.min()), float(high.max())))
+    low = cycles + more * np.maximum(np.minimum(steady, block_cycles) - unsure, 0)
+    high = (
+        cycles
+        + more * (np.maximum(steady + 2 * deferred, block_cycles) + unsure)
+        + _last_wave(part) * part.wave * block_cycles
+    )
+    return LaunchTime(Sample(cycles + more * block_cycles), Interval(float(low.min()), float(high.max())))
 
 
 def _last_wave(part: LaunchPart) -> float:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import FETCHES, hit_ratio, of_caches_in_use
-from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
+from memsim.analysis.latency import LatencyDistribution, expected_latency_terms
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo.trials import Trials
+from memsim.support.deprecated import old_fields
 
 _WAITING = ("load", "atomic")  # kinds that a warp waits for
 
@@ -29,13 +30,13 @@ class Load:
 
     Attributes:
         ops: static op numbers.
-        file, line, column, text, array: the place in the source, and the array it reads.
+        file, line, column, text, array: its location in the source, and the array it reads.
         l1_hit, l2_hit: hit ratios of its requests, L2's of the sectors that it asks L2 for.
         latency: observed latency of one transaction (lookup to data), the trial's mean, cycles.
         distribution: the same, every transaction of all trials.
         instruction_latency: of a whole warp instruction, first lookup to last data, cycles.
         x: the paper's X, cycles; from the ``model`` ratios whatever convention the others have.
-        x_parts: X's terms: from L1, from L2, from memory.
+        x_terms: X's terms: from L1, from L2, from memory.
         share: of all observed latency; the loads' shares sum to 1.
     """
 
@@ -51,24 +52,26 @@ class Load:
     distribution: LatencyDistribution
     instruction_latency: Sample
     x: Sample
-    x_parts: tuple[Sample, Sample, Sample]
+    x_terms: tuple[Sample, Sample, Sample]
     share: Sample
 
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Load")
+
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it stands, short: ``spmv.py:12``; the file alone when the line is not one, or not known (0)."""
         return f"{PurePath(self.file).name}:{self.line}" if self.line else PurePath(self.file).name
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What it may be asked for by: its text, its array, its place."""
-        return self.text, self.array, self.place
+        """What it may be selected by: its text, its array, its location."""
+        return self.text, self.array, self.location
 
     def __repr__(self) -> str:
         ratios = f"L1 {self.l1_hit.mean:.1%}, L2 {self.l2_hit.mean:.1%}"
-        return (
-            f"<Load {self.place} {self.text}: {ratios}, {self.latency.mean:,.0f} cycles, share {self.share.mean:.1%}>"
-        )
+        waits = f"{self.latency.mean:,.0f} cycles, share {self.share.mean:.1%}"
+        return f"<Load {self.location} {self.text}: {ratios}, {waits}>"
 
     def record(self) -> dict[str, Any]:
         """Every field as one flat dict of text and numbers (nan where a value does not exist)."""
@@ -114,7 +117,7 @@ def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
     # A load all of whose L1 misses merge asks L2 for nothing itself: it waits for the fetches of the others.
     h2 = np.where(np.isnan(h2) & (h1 < 1), ratio(trials.counters.sum(axis=1), Level.l2, Convention.model), h2)
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
-    parts = expected_latency_parts(h1, h2, t1, t2, memory_latency(trials).values)
+    terms = expected_latency_terms(h1, h2, t1, t2, memory_latency(trials).values)
     waited = trials.latency_sum[:, index].sum(axis=1)
     texts = list(dict.fromkeys(op["text"] for op in members))
     return Load(
@@ -134,8 +137,8 @@ def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
                 trials.instruction_latency_count[:, index].sum(axis=1),
             )
         ),
-        x=Sample(parts[0] + parts[1] + parts[2]),
-        x_parts=(Sample(parts[0]), Sample(parts[1]), Sample(parts[2])),
+        x=Sample(terms[0] + terms[1] + terms[2]),
+        x_terms=(Sample(terms[0]), Sample(terms[1]), Sample(terms[2])),
         share=Sample(_ratio(waited, trials.latency_sum.sum(axis=1))),
     )
 

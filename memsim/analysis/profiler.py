@@ -65,8 +65,8 @@ def metrics(result: RunResult) -> dict[str, Metric]:
 
         metrics(Result.load("r.h5"))["lts__t_sector_hit_rate.pct"].values.mean
     """
-    parts = (_l1(result), _shared(result), _l2(result), _dram(result), _time(result), _instructions(result))
-    return {metric.name: metric for part in parts for metric in part}
+    groups = (_l1(result), _shared(result), _l2(result), _dram(result), _time(result), _instructions(result))
+    return {metric.name: metric for part in groups for metric in part}
 
 
 def scale(result: RunResult) -> float:
@@ -145,8 +145,8 @@ def _l2(result: RunResult) -> Iterator[Metric]:
     of_sms = slice(-1)  # the last row: page walks, and what no op caused
     yield _rate("lts__t_sector_hit_rate.pct", *_of_l2(result, slice(None), tuple(AccessKind)))
     yield from _lookups(result, "lts__t_sectors", *_of_l2(result, slice(None), tuple(AccessKind)))
-    asked = result.trials.counters[:, of_sms, Level.l2, :, CountUnit.transactions].sum(axis=(1, 2))
-    yield _count(result, "lts__t_requests_srcunit_tex.sum", "request", asked)
+    requests = result.trials.counters[:, of_sms, Level.l2, :, CountUnit.transactions].sum(axis=(1, 2))
+    yield _count(result, "lts__t_requests_srcunit_tex.sum", "request", requests)
     yield from _lookups(result, "lts__t_sectors_srcunit_tex", *_of_l2(result, of_sms, tuple(AccessKind)))
     for source, rows in (("", slice(None)), ("srcunit_tex_", of_sms)):
         for access in (AccessKind.read, AccessKind.write):

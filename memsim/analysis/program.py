@@ -16,6 +16,7 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.montecarlo import store
 from memsim.support import hdf5
+from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
 from memsim.support.json_text import read_text, write_text
@@ -38,7 +39,7 @@ class LaunchGroup:
         launches: how many.
         first: of the first launch.
         others: of launches drawn from the others; None where there is one launch.
-        places: of the launches in the program, from 0; empty in what is read from a file.
+        positions: of the launches in the program, from 0; empty in what is read from a file.
         rest: milliseconds of all launches after the first together, one value per trial, where each was replayed; None:
             they are as many times the drawn one.
     """
@@ -47,8 +48,11 @@ class LaunchGroup:
     launches: int
     first: RunResult
     others: RunResult | None
-    places: tuple[int, ...] = ()
+    positions: tuple[int, ...] = ()
     rest: np.ndarray | None = None
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("LaunchGroup")
 
     @property
     def typical(self) -> RunResult:
@@ -107,10 +111,10 @@ class ProgramResult:
         found = [
             LaunchGroup(
                 one.kernel,
-                len(one.places),
+                len(one.positions),
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
-                tuple(one.places),
+                tuple(one.positions),
                 np.sum([RunResult(of).kernel_time.values for of in one.each], axis=0) if one.each else None,
             )
             for one in groups

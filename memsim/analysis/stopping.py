@@ -23,7 +23,7 @@ from memsim.support.errors import InputError
 RATIO_WIDTH, TIME_WIDTH = 0.01, 0.02
 PRECISE_WIDTH = 0.002  # of a hit ratio, with --precise: reports print 0.1 points
 # Trials, at least and at most: where nobody said how many, with --precise, and until a width that was asked for.
-UNASKED, PRECISE, ASKED = (3, 8), (8, 64), (20, 1000)
+DEFAULT_TRIALS, PRECISE_TRIALS, REQUESTED_TRIALS = (3, 8), (8, 64), (20, 1000)
 LAUNCHES = 8  # trials of a program's launches that are replayed one after the other
 
 
@@ -34,14 +34,14 @@ class Plan:
     Attributes:
         least, most: trials.
         width: of the 95 % interval of every hit ratio at which it stops; None: it makes `most`.
-        asked: whether somebody asked for that width; then it is reported if it is not reached.
+        requested: whether somebody asked for that width; then it is reported if it is not reached.
         time: width of the interval of the predicted time, as a share of it, that it waits for too; None: it does not.
     """
 
     least: int
     most: int
     width: float | None
-    asked: bool
+    requested: bool
     time: float | None = None
 
     @classmethod
@@ -66,7 +66,7 @@ class Plan:
                 round.
 
         >>> Plan.of(None, None), Plan.of(64, None).least
-        (Plan(least=3, most=8, width=0.01, asked=False, time=0.02), 64)
+        (Plan(least=3, most=8, width=0.01, requested=False, time=0.02), 64)
         """
         if trials is not None:
             others = {"until": until, "min_trials": min_trials, "max_trials": max_trials, "precise": precise or None}
@@ -75,7 +75,7 @@ class Plan:
             return cls(trials, trials, None, False)
         if until is not None and precise:
             raise InputError("simulate", "until", f"is {until}, with precise besides; leave out one")
-        least, most = ASKED if until is not None else PRECISE if precise else UNASKED
+        least, most = REQUESTED_TRIALS if until is not None else PRECISE_TRIALS if precise else DEFAULT_TRIALS
         least, most = least if min_trials is None else min_trials, most if max_trials is None else max_trials
         if most < least:
             raise InputError("simulate", "max_trials", f"is {most}; give {least} (min_trials) or more")
@@ -103,7 +103,7 @@ class Plan:
         """What the result keeps of it."""
         if self.width is None:
             return None
-        found = {"width": self.width, "convention": str(self.watched(convention)), "asked": self.asked}
+        found = {"width": self.width, "convention": str(self.watched(convention)), "asked": self.requested}
         return found if self.time is None else found | {"time": self.time}
 
 

@@ -23,7 +23,7 @@ _GOES_TO_L2 = (AccessKind.write, AccessKind.atomic)
 
 @dataclass(frozen=True)
 class Store:
-    """A static store, or an atomic whose old value nobody uses (a reduction): all of one place, text and array.
+    """A static store, or an atomic whose old value nobody uses (a reduction): all of one location, text and array.
 
     Attributes:
         ops: static op numbers.
@@ -61,18 +61,18 @@ class Store:
 
 def store_table(trials: Trials, convention: Convention) -> Table[Store]:
     """All static stores and reductions that leave the SM, in source order of the trace."""
-    places: dict[tuple[Any, ...], list[int]] = {}
+    groups: dict[tuple[Any, ...], list[int]] = {}
     for op, of in enumerate(trials.ops):
         if of["kind"] in _KINDS and of["space"] != "shared":
             key = tuple(of[name] for name in ("kind", "file", "line", "column", "text", "array"))
-            places.setdefault(key, []).append(op)
-    rows = [_store(trials, tuple(ops), convention) for ops in places.values()]
+            groups.setdefault(key, []).append(op)
+    rows = [_store(trials, tuple(ops), convention) for ops in groups.values()]
     columns = [
         TableColumn[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
         TableColumn[Store]("", lambda row: f"{row.kind} {row.text}", right=False),
         TableColumn[Store]("array", lambda row: row.array or ABSENT, right=False),
         TableColumn[Store]("sectors", lambda row: number(row.sectors)),
-        TableColumn[Store]("per warp instr.", lambda row: number(_over(row.sectors, row.instructions), 1)),
+        TableColumn[Store]("per warp instr.", lambda row: number(_ratio(row.sectors, row.instructions), 1)),
         TableColumn[Store]("partial %", lambda row: number(100 * row.partial, 1)),
         TableColumn[Store]("L2 %", lambda row: with_interval(row.l2_hit, 100)),
         TableColumn[Store]("DRAM", lambda row: number(row.dram_sectors)),
@@ -82,7 +82,7 @@ def store_table(trials: Trials, convention: Convention) -> Table[Store]:
 
 def _store(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Store:
     of, counters = trials.ops[ops[0]], trials.counters[:, list(ops)].sum(axis=1)
-    asked, sectors, partial = (
+    instructions, sectors, partial = (
         sum(float(trials.ops[op].get("profile", {}).get(name, np.nan)) for op in ops)
         for name in ("instructions", "sectors", "partial_sectors")
     )
@@ -91,13 +91,13 @@ def _store(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Stor
         ops,
         **{name: of[name] for name in ("kind", "file", "line", "column", "text")},
         array=array_name(trials, of),
-        instructions=asked,
+        instructions=instructions,
         sectors=sectors,
-        partial=_over(partial, sectors),
+        partial=_ratio(partial, sectors),
         l2_hit=Ratio(ratio, convention),
         dram_sectors=float(counters[:, Level.dram, :, CountUnit.sectors].sum(axis=1).mean()),
     )
 
 
-def _over(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+def _ratio(numerator: float, denominator: float) -> float:
+    return numerator / denominator if denominator else float("nan")

@@ -29,7 +29,7 @@ class TableColumn(Generic[R]):
     right: bool = True
 
 
-_GAP = 2  # columns of the terminal between two of the table
+_COLUMN_SPACING = 2  # columns of the terminal between two of the table
 _LEAST = 7  # characters that a shortened text keeps
 
 
@@ -60,7 +60,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> 
         cell.rjust(width) if to_right else cell.ljust(width)
         for cell, width, to_right in zip(cells, widths, right, strict=True)
     )
-    return (" " * _GAP).join(padded).rstrip()
+    return (" " * _COLUMN_SPACING).join(padded).rstrip()
 
 
 def _narrowed(widths: Sequence[int], headers: Sequence[int], right: Sequence[bool], room: int) -> list[int]:
@@ -73,10 +73,10 @@ def _narrowed(widths: Sequence[int], headers: Sequence[int], right: Sequence[boo
         width if to_right else min(width, max(header, _LEAST))
         for width, header, to_right in zip(widths, headers, right, strict=True)
     ]
-    spare = room - _GAP * (len(widths) - 1)
+    available = room - _COLUMN_SPACING * (len(widths) - 1)
     for bound in range(max(widths), _LEAST, -1):
         narrowed = [max(low, min(width, bound)) for low, width in zip(least, widths, strict=True)]
-        if sum(narrowed) <= spare:
+        if sum(narrowed) <= available:
             return narrowed
     return least
 

@@ -78,7 +78,7 @@ def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[
         ]
 
     columns = [
-        TableColumn("line", lambda row: row.place, right=False),
+        TableColumn("line", lambda row: row.location, right=False),
         TableColumn("load", lambda row: row.text, right=False),
         TableColumn("array", lambda row: row.array or ABSENT, right=False),
         TableColumn("L1 %", lambda row: with_interval(row.l1_hit, 100)),

@@ -17,7 +17,7 @@ _CROWDED = 1.75  # times the mean of all slices: chance alone gives the busiest 
 
 
 @dataclass(frozen=True)
-class PartUtilization:
+class ComponentUtilization:
     """One part of the GPU.
 
     Attributes:
@@ -31,7 +31,7 @@ class PartUtilization:
     rests_on: str
 
 
-def utilization(result: RunResult) -> list[PartUtilization]:
+def utilization(result: RunResult) -> list[ComponentUtilization]:
     """Every part's share of busy time, averaged over its units and the trials, from the SMs down to DRAM.
 
     No part can be busier than all of the time, so the busiest tells what bounds a kernel from below; what is left is
@@ -39,22 +39,32 @@ def utilization(result: RunResult) -> list[PartUtilization]:
     """
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm = gpu["sm"]
-    parts = [PartUtilization(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
+    components = [
+        ComponentUtilization(ISSUE, _issue(result), "warp instructions of the trace over issue slots"),
+        *_pipe(result),
+    ]
     busy = _load_store(result) / (sm["count"] * cycles)
-    parts.append(PartUtilization(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
+    components.append(ComponentUtilization(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
     if constants := sum(constant_cycles(op, sm) for op in result.trials.ops):
-        parts.append(
-            PartUtilization(CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses")
+        components.append(
+            ComponentUtilization(
+                CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses"
+            )
         )
     if gpu["l2"]["enabled"]:
         busy = min(
             1.0, float(slice_cycles(result.trials).mean()) / cycles
         )  # stores may wait when the last warp has ended
-        parts.append(PartUtilization(L2, busy, "sectors of its slices, those stored in part too"))
+        components.append(ComponentUtilization(L2, busy, "sectors of its slices, those stored in part too"))
         one = max((busiest_slice_cycles(op, gpu) for op in result.trials.ops), default=0.0) / cycles
         if one >= _CROWDED * busy:
-            parts.append(PartUtilization(SLICE, min(1.0, one), "sectors of the slice that an instruction uses most"))
-    return [*parts, PartUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
+            components.append(
+                ComponentUtilization(SLICE, min(1.0, one), "sectors of the slice that an instruction uses most")
+            )
+    return [
+        *components,
+        ComponentUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move"),
+    ]
 
 
 def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
@@ -142,7 +152,7 @@ def _load_store(result: RunResult) -> float:
     return sum(load_store_cycles(op, sm) for op in ops)
 
 
-def _pipe(result: RunResult) -> list[PartUtilization]:
+def _pipe(result: RunResult) -> list[ComponentUtilization]:
     """The busiest of what executes the instructions between accesses, where the trace tells their classes."""
     about = result.trials.about
     taken = about.get("executed", {}).get("pipe_cycles") or {}
@@ -151,7 +161,9 @@ def _pipe(result: RunResult) -> list[PartUtilization]:
     busiest = max(taken, key=lambda name: taken[name])
     name = TENSOR if busiest == "tensor" else f"{busiest} pipes"
     busy = taken[busiest] / (about["gpu"]["sm"]["count"] * result.cycles.mean)
-    return [PartUtilization(name, busy, "instructions of the class over what its lanes could do; the busiest class")]
+    return [
+        ComponentUtilization(name, busy, "instructions of the class over what its lanes could do; the busiest class")
+    ]
 
 
 def _issue(result: RunResult) -> float:

@@ -54,11 +54,11 @@ def opened(
 ) -> tuple[Trace, GPU]:
     """A trace, and the GPU that is meant, as it is set."""
     from memsim.gpu.presets import override
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    machine = named_gpu(meant(recorded, gpu))
+    machine = named_gpu(resolve_gpu(recorded, gpu))
     return recorded, override(machine, settings) if settings else machine
 
 

@@ -61,8 +61,8 @@ def profile_program(
     """
     from memsim.analysis.program import ProgramResult
     from memsim.montecarlo.sampled_launches import run_sampled
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
@@ -87,7 +87,7 @@ def profile_program(
     groups, interrupted = run_sampled(
         recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
-        origins=origins(meant(recorded[0], gpu), settings),
+        origins=origins(resolve_gpu(recorded[0], gpu), settings),
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
     about["activities"] = _by_group(result, activities)
@@ -103,8 +103,8 @@ def _instructions(traces: Sequence[Trace]) -> int:
 
 
 def _by_group(result: ProgramResult, activities: Sequence[tuple[str, int, int]]) -> list[list[str | int]]:
-    """Activities, of which launches name their group, not their place in the program."""
-    groups = {place: number for number, group in enumerate(result.groups) for place in group.places}
+    """Activities, of which launches name their group, not their position in the program."""
+    groups = {position: number for number, group in enumerate(result.groups) for position in group.positions}
     return [
         [kind, stream, groups[value] if kind == "launch" else value]
         for kind, stream, value in activities
@@ -149,13 +149,19 @@ def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jo
     """What wins most in a kernel, by replays of it alone; None where nothing is of weight."""
     from memsim.api.replay import simulate
     from memsim.why import explain
-    from memsim.why.finding import LEAST_EXCESS
+    from memsim.why.finding import LEAST_SHARE
 
-    alone = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
-    for one in explain(alone, trace, quick=quick, jobs=jobs).causes:
+    single = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
+    for one in explain(single, trace, quick=quick, jobs=jobs).bottlenecks:
         gain = None if one.gain is None else float(one.gain.share.mean)
-        if gain is None or gain >= LEAST_EXCESS:
-            place = one.findings[0].place if one.findings else ""
+        if gain is None or gain >= LEAST_SHARE:
+            location = one.findings[0].location if one.findings else ""
             repair = "" if one.gain is None else one.gain.transform
-            return {"cause": str(one.cause), "place": place, "repair": repair, "gain": gain, "bound": float(one.bound)}
+            return {
+                "cause": str(one.cause),
+                "place": location,
+                "repair": repair,
+                "gain": gain,
+                "bound": float(one.upper_bound),
+            }
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memsim.capture.server import Captured
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
-    from memsim.sources.wanted import Wanted
+    from memsim.sources.selection import CaptureSelection
     from memsim.trace.reader import Trace
 
 
@@ -115,49 +115,49 @@ def capture(
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_executable, capture_sources
     from memsim.sources.outputs import is_folder
-    from memsim.sources.wanted import ALL, Wanted, chosen_kernels, chosen_launches
+    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
 
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
-    first, place, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
+    first, output, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
     kernels = chosen_kernels(kernel)
-    to_end = to_end or is_folder(place) and not kernels  # any kernel may still come
+    to_end = to_end or is_folder(output) and not kernels  # any kernel may still come
     launches = chosen_launches(launch)
     if stand_ins and launches is not ALL:
         raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
-    wanted = Wanted(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
+    selection = CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
-        sources = Sources(
-            tuple(Path(one) for one in names),
-            tuple(Path(one) for one in includes),
-            tuple(definitions),
-            standard,
-            tuple(libraries),
-            fast_math,
+        paths, folders = tuple(map(Path, names)), tuple(map(Path, includes))
+        sources = Sources(paths, folders, tuple(definitions), standard, tuple(libraries), fast_math)
+        build_folder = Path(keep) if keep is not None else None
+        return capture_sources(
+            sources, arguments, output, machine, selection, keep=build_folder, progress=progress, cached=cached
         )
-        kept = Path(keep) if keep is not None else None
-        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress, cached=cached)
-    given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
-    for option, value in given.items():
-        if value:
-            raise InputError(
-                first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is"
-            )
+    for_compiler = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
+    _refuse(first, for_compiler)
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
-        return _capture_script(first, rest, place, machine, wanted, progress)
-    return capture_executable(str(names[0]), rest, place, machine, wanted, progress)
+        return _capture_script(first, rest, output, machine, selection, progress)
+    return capture_executable(str(names[0]), rest, output, machine, selection, progress)
+
+
+def _refuse(program: Path, for_compiler: Mapping[str, object]) -> None:
+    """Refuse options of the compiler for a program that is not compiled."""
+    for option, value in for_compiler.items():
+        if value:
+            problem = "is for CUDA C++ files, which memsim compiles; this program is run as it is"
+            raise InputError(program, option, problem)
 
 
 def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, selection: CaptureSelection,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
     from memsim.capture.python.script import capture_script
     from memsim.exploration.benchmark_timer import BenchmarkTimer
 
-    return capture_script(script, arguments, out, gpu, wanted, progress, BenchmarkTimer(gpu))
+    return capture_script(script, arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
 
 
 def capture_ptx(

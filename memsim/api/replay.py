@@ -85,32 +85,20 @@ def simulate(
     from memsim.gpu.presets import override
     from memsim.interactive_result import Result
     from memsim.montecarlo.run import run
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    named = meant(recorded, gpu)
+    named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
+    machine = override(named_gpu(named), settings) if settings else named_gpu(named)
     done = run(
-        recorded,
-        override(named_gpu(named), settings) if settings else named_gpu(named),
-        trials=plan.most,
-        seed=seed,
-        jobs=jobs,
-        enough=plan.enough(convention),
-        at_least=plan.least,
-        warm=warm,
-        progress=progress,
-        provenance=origins(named, settings),
-        rule=plan.rule(convention),
-        out=out,
-        resume=resume,
-        force=force,
-        engine=engine,
-        sample=sample,
-    )
+        recorded, machine, trials=plan.most, seed=seed, jobs=jobs, enough=plan.enough(convention), at_least=plan.least,
+        warm=warm, progress=progress, provenance=origins(named, settings), rule=plan.rule(convention), out=out,
+        resume=resume, force=force, engine=engine, sample=sample,
+    )  # fmt: skip
     return Result(done, convention)
 
 
@@ -143,8 +131,8 @@ def simulate_program(
     from memsim.analysis.stopping import LAUNCHES
     from memsim.interactive_result import Result
     from memsim.montecarlo.program import run_program
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
@@ -153,7 +141,7 @@ def simulate_program(
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
     count = LAUNCHES if trials is None else trials
-    known = origins(meant(recorded[0], gpu), settings)
+    known = origins(resolve_gpu(recorded[0], gpu), settings)
     done = run_program(
         recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=known
     )  # fmt: skip

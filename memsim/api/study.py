@@ -69,7 +69,7 @@ def explore(
         workload: one made by ``@memsim.workload``, a name of the library, a path to a kernel file, or to a program
             that launches a kernel of Triton with ``@triton.autotune``: its configurations are the versions.
         gpu: a GPU, the name of a preset, or the path of a TOML file.
-        vary: by parameter, the values to try, in the place of those that the kernel declares.
+        vary: by parameter, the values to try, instead of those that the kernel declares.
         keep: how many versions to simulate, the best by model.
         trials, seed: of each simulation, as for :func:`simulate`.
         blocks: what is simulated of each, as for :func:`trace`.
@@ -217,11 +217,11 @@ def uncertainty(
     """
     from memsim.gpu.presets import load_gpu, override, provenance
     from memsim.studies.uncertain import uncertain
-    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
+    from memsim.trace.target_gpu import resolve_gpu
 
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    named = meant(recorded, gpu)
+    named = resolve_gpu(recorded, gpu)
     machine = override(load_gpu(named), settings) if settings else load_gpu(named)
     return uncertain(
         recorded, machine, provenance(named, settings),

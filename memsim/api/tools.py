@@ -79,13 +79,13 @@ def explain(
     with _scratch() as scratch:
         trace = _traces(program, gpu, arguments, Path(scratch), kernel)[0]
         result = simulate(trace, gpu)
-        causes = explain_result(result, trace, jobs=chosen_jobs(None)).causes
+        bottlenecks = explain_result(result, trace, jobs=chosen_jobs(None)).bottlenecks
         return _plain(
             {
                 "kernel": trace.kernel,
                 "gpu": result.gpu,
                 "time_us": 1e3 * result.kernel_time.mean,
-                "findings": [_cause(one) for one in causes],
+                "findings": [_cause(one) for one in bottlenecks],
             }
         )
 
@@ -162,10 +162,10 @@ def _traces(program: str, gpu: str, arguments: Sequence[str], scratch: Path, ker
 def _cause(one: Bottleneck) -> dict[str, Any]:
     return {
         "cause": str(one.cause),
-        "places": [{"place": each.place, "array": each.array, "evidence": each.evidence} for each in one.findings],
+        "places": [{"place": each.location, "array": each.array, "evidence": each.evidence} for each in one.findings],
         "hint": one.findings[0].advice if one.findings else "",
         "gain": None if one.gain is None else one.gain.share.mean,
-        "upper_bound": one.bound,
+        "upper_bound": one.upper_bound,
     }
 
 

@@ -20,7 +20,7 @@ STRIDES = [4 << k for k in range(8)]  # bytes, 4 to 512
 PAGE = 4096  # bytes; starts a line, and an eighth of it is no shorter than one
 GROUPS = 2048  # accesses that one walk tells apart
 MOST_LAPS = 256
-TURNS, REPEATS = 12, 8  # of lines and of their rivals, for an L2 that may spare a line for a while
+ROUNDS, REPEATS = 12, 8  # of lines and of their rivals, for an L2 that may spare a line for a while
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def back_invalidated(device: ManySMs, rivals: np.ndarray, hit: float) -> int:
     """
     cold = laps(device, rivals[:1], 1)[0].mean
     lost = 0
-    for line in np.resize(rivals, TURNS):
+    for line in np.resize(rivals, ROUNDS):
         others = np.tile(rivals[rivals != line], REPEATS)
         reads = np.full(2 * math.ceil(cold / hit) * len(others), line)  # enough to outlast the other SM
         groups = [np.minimum(np.arange(len(reads)), 1), np.full(len(others), 2)]

@@ -65,8 +65,8 @@ def _take_l1(known: Calibration, found: DiscoveredCache, shared_bytes: int) -> N
     if known.gpu.l1.carve_outs and found.size_bytes <= known.gpu.l1.size_bytes:
         known.take(board.usable_l1(known.gpu.l1, found.size_bytes, taken), how)
     else:
-        whole = {"l1.size_bytes": found.size_bytes + taken, "l1.ways": found.ways, "l1.reserved_bytes": 0}
-        known.take(whole, f"{how}; {found.ways + 1} lines that share a set do not")
+        values = {"l1.size_bytes": found.size_bytes + taken, "l1.ways": found.ways, "l1.reserved_bytes": 0}
+        known.take(values, f"{how}; {found.ways + 1} lines that share a set do not")
 
 
 def _carved_by(gpu: GPU, shared_bytes: int) -> int:

@@ -47,7 +47,7 @@ def slice_cycles(device: WalkedGPU, gpu: GPU, kind: OpKind) -> float:
     return 1 / all_
 
 
-def whole(sm_cycles: float, gpu: GPU) -> int:
+def integer_cycles(sm_cycles: float, gpu: GPU) -> int:
     """So many cycles of L2's clock, which the model has whole.
 
     Raises:
@@ -86,14 +86,14 @@ def dram_clock(gpu: GPU, curve: Curve) -> float:
     Raises:
         RuntimeError: at none; another limit comes first.
     """
-    blocks, wanted = curve[-1]
+    blocks, target = curve[-1]
     clock = gpu.dram.clock_mhz
     for _ in range(MOST_FITS):
-        got = _dram_rate(SimulatedDevice(override(gpu, {"dram.clock_mhz": clock})), gpu, blocks)
-        if abs(got / wanted - 1) <= SAME / 3:
+        reached = _dram_rate(SimulatedDevice(override(gpu, {"dram.clock_mhz": clock})), gpu, blocks)
+        if abs(reached / target - 1) <= SAME / 3:
             return clock
-        clock = round(clock * wanted / got, 1)
-    raise RuntimeError(f"streams reach {wanted:.1f} bytes per cycle, simulated ones {got:.1f} at {clock} MHz")
+        clock = round(clock * target / reached, 1)
+    raise RuntimeError(f"streams reach {target:.1f} bytes per cycle, simulated ones {reached:.1f} at {clock} MHz")
 
 
 def _dram_rate(device: WalkedGPU, gpu: GPU, blocks: int) -> float:

@@ -82,7 +82,7 @@ def _only(
             left.append((choice, _partition(sets)))
     if not left:
         raise RuntimeError("no index that is known puts the lines that compete into one set")
-    if any(not np.array_equal(parts, left[0][1]) for _, parts in left[1:]):
+    if any(not np.array_equal(partition, left[0][1]) for _, partition in left[1:]):
         raise RuntimeError(f"walks do not tell {' from '.join(', '.join(one.values()) for one, _ in left)}")
     return left[0][0]
 

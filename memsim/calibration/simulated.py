@@ -16,7 +16,7 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Flag, LoadClass, OpKind
-from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NO_ANSWER, Transactions
 
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
 
@@ -88,8 +88,8 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
 def _streamed(gpu: GPU, stream: AccessStream, accesses: int) -> Transactions:
     """What the coalescer makes of a stream: an instruction asks for the sectors of its unit, which one line holds."""
     warps = stream.blocks * WARPS
-    first, turns = np.arange(warps)[:, None], np.arange(accesses)
-    address = ((first + turns * warps) % stream.units * stream.stride).ravel()
+    first, rounds = np.arange(warps)[:, None], np.arange(accesses)
+    address = ((first + rounds * warps) % stream.units * stream.stride).ravel()
     lines, numbers = np.unique(address // gpu.l1.line_bytes, return_inverse=True)
     begin = address % gpu.l1.line_bytes // 32
     masks = (((1 << -(-stream.width // 32)) - 1) << begin).astype("u1")
@@ -97,7 +97,7 @@ def _streamed(gpu: GPU, stream: AccessStream, accesses: int) -> Transactions:
     instructions = np.zeros(len(address), INSTRUCTION)
     instructions["first"], instructions["count"] = np.arange(len(address)), 1
     instructions["kind"], instructions["flags"] = stream.kind, BYPASS_FLAG if stream.kind is OpKind.load else 0
-    instructions["answers"] = LoadClass.long if returns else NOTHING
+    instructions["answers"] = LoadClass.long if returns else NO_ANSWER
     for name in WAIT_COLUMNS:
         instructions[name] = NO_WAIT
     return Transactions(

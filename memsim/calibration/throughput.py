@@ -29,7 +29,7 @@ def _take_slices(known: Calibration, device: WalkedGPU) -> None:
         return known.tried(_name(kind), lambda: rates.slice_cycles(device, known.gpu, kind))
 
     def cycles(kind: OpKind, each: float | None) -> int | None:
-        return None if each is None else known.tried(_name(kind), lambda: rates.whole(each, known.gpu))
+        return None if each is None else known.tried(_name(kind), lambda: rates.integer_cycles(each, known.gpu))
 
     each = {kind: measured(kind) for kind in (OpKind.load, OpKind.atomic, OpKind.reduction)}
     _take_l2_clock(known, each[OpKind.load])
@@ -56,7 +56,7 @@ def _take_l2_clock(known: Calibration, each: float | None) -> None:
     if each is None:
         return
     try:
-        rates.whole(each, known.gpu)
+        rates.integer_cycles(each, known.gpu)
     except RuntimeError:
         own = known.gpu.l2.sector_cycles
         clock = round(known.gpu.sm.clock_mhz * own / each)

@@ -63,7 +63,7 @@ class ProcessMemory(DeviceMemory):
         self._stale = True
         self._own: dict[int, np.ndarray] = {}  # memory of this process
         self._constant: set[int] = set()  # addresses of variables in constant memory
-        self._places: Mapping[str, int] = {}  # of the variables of the launch's module
+        self._addresses: Mapping[str, int] = {}  # of the variables of the launch's module
         self._elements: dict[int, int] = {}  # bytes of an element by address, where it is known
         self._named: dict[int, str] = {}  # this launch's arrays by address of the allocation
         self.version = 0  # changes with the regions
@@ -106,9 +106,9 @@ class ProcessMemory(DeviceMemory):
             self.textures[number] = texture
         self.version += 1
 
-    def use_variables(self, places: Mapping[str, int]) -> None:
+    def use_variables(self, addresses: Mapping[str, int]) -> None:
         """Set where the variables of the next launch's module lie."""
-        self._places = places
+        self._addresses = addresses
 
     def name_arrays(self, names: Sequence[tuple[int, str, int]]) -> None:
         """Set which allocations the next launch's trace lists first: an address in each, name, bytes of an element."""
@@ -139,14 +139,14 @@ class ProcessMemory(DeviceMemory):
         arrays = np.full(columns.shape[1], UNNUMBERED, np.int64)
         shifts = np.zeros(columns.shape[1], np.int64)
         infos: list[ArrayInfo] = []
-        place = FIRST_ADDRESS
+        address = FIRST_ADDRESS
         for one in sorted((self._live[address] for address in self._named), key=lambda one: one.sequence):
             row = bisect_right(self._starts, one.address) - 1
-            arrays[row], shifts[row] = len(infos), one.address - place
-            infos.append(self._info(one, place))
-            place += -(-max(one.bytes, 1) // ALIGNMENT) * ALIGNMENT
+            arrays[row], shifts[row] = len(infos), one.address - address
+            infos.append(self._info(one, address))
+            address += -(-max(one.bytes, 1) // ALIGNMENT) * ALIGNMENT
         starts, stops, hosts, spaces = columns
-        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos, place)
+        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos, address)
 
     def info(self, row: int, address: int) -> ArrayInfo:
         return self._info(self._order[row], address)
@@ -163,11 +163,11 @@ class ProcessMemory(DeviceMemory):
 
     def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
         """The address of a module's variable; the process made room for it when it loaded the module."""
-        if key[1] not in self._places:
+        if key[1] not in self._addresses:
             raise InputError("module", key[1], "has no memory; it is declared and defined nowhere")
-        return self._places[key[1]]
+        return self._addresses[key[1]]
 
-    def is_placed(self, key: tuple[str, str]) -> bool:
+    def is_allocated(self, key: tuple[str, str]) -> bool:
         return True
 
     def _bytes_of(self, one: Allocation) -> np.ndarray:

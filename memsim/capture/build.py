@@ -142,9 +142,9 @@ class _Command:
         implied = [one for header, one in _HEADERS.items() if header in headers]
         libraries = [f"-l{one}" for one in dict.fromkeys([*self.sources.libraries, *implied])]
         rdc = [f"-rdc={'true' if linkable else 'false'}"]
-        place = ["-L", str(link_folder(self.compiler, needs_stand_ins(libraries))), "-Xcompiler", "-pthread"]
+        folder = ["-L", str(link_folder(self.compiler, needs_stand_ins(libraries))), "-Xcompiler", "-pthread"]
         named = map(str, objects)
-        return [str(self.compiler.path), *self.options, *rdc, *place, *named, "-o", str(made), *libraries]
+        return [str(self.compiler.path), *self.options, *rdc, *folder, *named, "-o", str(made), *libraries]
 
 
 def _check(sources: Sources) -> None:
@@ -162,18 +162,18 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
     """Compile and link in a folder of its own, then put it into the cache."""
     _forget_unused(folder.parent)
     with Scratch(folder.parent) as scratch:
-        place = Path(scratch)
-        log = _Log(place, keep)
-        objects, depends = _compile_all(command, place, log)
+        work_folder = Path(scratch)
+        log = _Log(work_folder, keep)
+        objects, depends = _compile_all(command, work_folder, log)
         read = sorted({path for one in depends for path in _dependencies(one)})
-        log.run(command.link(objects, place / name, _is_linkable(place), read), command.sources.files[0])
-        for one in (*objects, place / "rdc"):
+        log.run(command.link(objects, work_folder / name, _is_linkable(work_folder), read), command.sources.files[0])
+        for one in (*objects, work_folder / "rdc"):
             one.unlink(missing_ok=True)
-        (place / MADE_OF).write_text(json.dumps({path: file_state(path) for path in read}))
+        (work_folder / MADE_OF).write_text(json.dumps({path: file_state(path) for path in read}))
         for one in depends:
             one.unlink(missing_ok=True)
         made = folder.with_name(f"{folder.name}.{os.getpid()}")
-        shutil.copytree(place, made)
+        shutil.copytree(work_folder, made)
     shutil.rmtree(folder, ignore_errors=True)
     try:
         os.replace(made, folder)
@@ -181,24 +181,24 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _compile_all(command: _Command, place: Path, log: _Log) -> tuple[list[Path], list[Path]]:
+def _compile_all(command: _Command, folder: Path, log: _Log) -> tuple[list[Path], list[Path]]:
     """Compile every file; a second time, with linkable device code, if they need one another's device code."""
     try:
-        made = _compile_each(command, place, log, linkable=False)
+        made = _compile_each(command, folder, log, linkable=False)
     except _NeedsLinking:
-        return _compile_each(command, place, log, linkable=True)
+        return _compile_each(command, folder, log, linkable=True)
     if len(command.sources.files) > 1 and any(_uses_other_files(one) for one in made[0]):
-        return _compile_each(command, place, log, linkable=True)
+        return _compile_each(command, folder, log, linkable=True)
     return made
 
 
-def _compile_each(command: _Command, place: Path, log: _Log, *, linkable: bool) -> tuple[list[Path], list[Path]]:
+def _compile_each(command: _Command, folder: Path, log: _Log, *, linkable: bool) -> tuple[list[Path], list[Path]]:
     """Compile every file; its object and its list of dependencies."""
     if linkable:
-        (place / "rdc").touch()
+        (folder / "rdc").touch()
     numbers = range(len(command.sources.files))
-    objects = [place / f"{number}.o" for number in numbers]
-    depends = [place / f"{number}.d" for number in numbers]
+    objects = [folder / f"{number}.o" for number in numbers]
+    depends = [folder / f"{number}.d" for number in numbers]
 
     def compile_one(number: int) -> None:
         file = command.sources.files[number]
@@ -210,8 +210,8 @@ def _compile_each(command: _Command, place: Path, log: _Log, *, linkable: bool) 
     return objects, depends
 
 
-def _is_linkable(place: Path) -> bool:
-    return (place / "rdc").exists()
+def _is_linkable(folder: Path) -> bool:
+    return (folder / "rdc").exists()
 
 
 def _uses_other_files(made: Path) -> bool:
@@ -228,7 +228,7 @@ class _NeedsLinking(Exception):
 class _Log:
     """Runs nvcc, and writes down each command and what it said."""
 
-    place: Path
+    folder: Path
     keep: Path | None
 
     def run(self, command: Sequence[str], file: Path) -> None:
@@ -239,16 +239,16 @@ class _Log:
         """
         done = subprocess.run(
             command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
-            env=leaving_in(self.place), cwd=self.place,
+            env=leaving_in(self.folder), cwd=self.folder,
         )  # fmt: skip
         output = f"{done.stdout}{done.stderr}"
-        with (self.place / LOG).open("a") as log:
+        with (self.folder / LOG).open("a") as log:
             log.write(f"{shlex.join(command)}\n{output}\n")
         if done.returncode == 0:
             return
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(self.place / LOG, self.keep)
+            shutil.copy2(self.folder / LOG, self.keep)
         if _NEEDS_LINKING in output and "-rdc=false" in command:
             raise _NeedsLinking
         raise first_error(output, file)

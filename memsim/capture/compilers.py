@@ -21,7 +21,7 @@ WRAPPER_MARK = ".memsim-nvcc"
 
 _VERSION = re.compile(r"release (\d+)\.(\d+)")
 _ARCHITECTURE = re.compile(r"compute_(\d+)")
-_PARTS = {  # of a wheel's toolkit, and the wheel that brings each
+_COMPONENTS = {  # of a wheel's toolkit, and the wheel that brings each
     "nvvm/bin/cicc": "nvidia-nvvm",
     "include/crt/host_config.h": "nvidia-cuda-crt",
     "include/cuda_runtime.h": "nvidia-cuda-runtime",
@@ -97,7 +97,7 @@ def find_compiler() -> Compiler:
         return Compiler(found)
     missing: list[str] = []
     for folder in _wheel_folders():
-        missing = [wheel for part, wheel in _PARTS.items() if not (folder / part).exists()]
+        missing = [wheel for component, wheel in _COMPONENTS.items() if not (folder / component).exists()]
         if not missing:
             return Compiler(folder / "bin" / "nvcc")
     if missing:
@@ -117,9 +117,9 @@ def wheel_includes() -> list[Path]:
     return [folder / "include" for folder in _wheel_folders("include")]
 
 
-def _wheel_folders(part: str = "bin/nvcc") -> Iterator[Path]:
+def _wheel_folders(component: str = "bin/nvcc") -> Iterator[Path]:
     """Toolkits that wheels installed (``nvidia/cu13``), or parts of one, the newest first."""
     spec = importlib.util.find_spec("nvidia")
-    places = spec.submodule_search_locations if spec else None
-    for place in places or ():
-        yield from (one for one in sorted(Path(place).glob("cu[0-9]*"), reverse=True) if (one / part).exists())
+    roots = spec.submodule_search_locations if spec else None
+    for root in roots or ():
+        yield from (one for one in sorted(Path(root).glob("cu[0-9]*"), reverse=True) if (one / component).exists())

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.capture.arena import Arena, ProcessMemory
+from memsim.capture.captured_device import Benchmarked, CapturedDevice
 from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
-from memsim.capture.launches import Benchmarked, CapturedDevice, Launches
+from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
@@ -73,7 +74,7 @@ class Conversation:
         """Whether the program is to end, as all that is wanted is captured or tuned."""
         if isinstance(self.timer, Timer) and self.timer.is_done:
             return True
-        return not self.launches.wanted.to_end and self.launches.is_complete
+        return not self.launches.selection.to_end and self.launches.is_complete
 
     def forget(self, connection: socket.socket) -> None:
         """A process has ended."""

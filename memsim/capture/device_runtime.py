@@ -9,7 +9,7 @@ import numpy as np
 
 from memsim.capture.formatting import formatted
 from memsim.sources.ptx.device import KernelMachine
-from memsim.sources.ptx.failures import KernelFailure, index_of, warp_place
+from memsim.sources.ptx.failures import KernelFailure, block_of_warp, index_of
 from memsim.sources.ptx.inline import ASSERT, FREE, MALLOC, PRINTF
 from memsim.sources.ptx.machine import tables
 from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, X
@@ -107,11 +107,11 @@ class DeviceRuntime:
 def _failed(values: list[int], device: KernelMachine, warp: int, lane: int) -> AssertFailed:
     reader, launch = LaneMemory(device, warp, lane), device.launch
     message, file, function = (reader.text(values[k]).decode("utf-8", "replace") for k in (0, 1, 3))
-    block = warp_place(device.machine, warp, launch)
+    block = block_of_warp(device.machine, warp, launch)
     thread = index_of(warp % device.warps * LANES + lane, launch.block)
-    places = f"block: [{_commas(block)}], thread: [{_commas(thread)}]"
+    position = f"block: [{_commas(block)}], thread: [{_commas(thread)}]"
     where = f"{file}:{values[2] & 0xFFFFFFFF}"
-    return AssertFailed(where, f"{function}:", f"{places} Assertion `{message}` failed")
+    return AssertFailed(where, f"{function}:", f"{position} Assertion `{message}` failed")
 
 
 def _commas(values: tuple[int, int, int]) -> str:

@@ -91,14 +91,14 @@ def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
         units.setdefault(one.unit, []).append(one)
     taken: list[PtxText] = []
     for alternatives in units.values():
-        best = _best(
+        newest = _newest_that_runs(
             [one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu
         )
-        taken += [one for one in alternatives if (one.architecture, one.suffix) == (best.architecture, best.suffix)]
+        taken += [one for one in alternatives if (one.architecture, one.suffix) == (newest.architecture, newest.suffix)]
     return taken
 
 
-def _best(ranks: Sequence[int], alternatives: Sequence[PtxText], gpu: int) -> PtxText:
+def _newest_that_runs(ranks: Sequence[int], alternatives: Sequence[PtxText], gpu: int) -> PtxText:
     running = [(rank, k) for k, (rank, one) in enumerate(zip(ranks, alternatives, strict=True)) if one.runs_on(gpu)]
     if running:
         return alternatives[max(running)[1]]

@@ -38,8 +38,8 @@ def explained(error: InputError, kernel: str, memory: ProcessMemory, program: st
             if isinstance(error, AssertFailed)
             else InputError(program, f"kernel {kernel}", f"cannot run: {error}")
         )
-    place = fault.instruction.position
-    where = f"{place.file}:{place.line}" if place.line else program
+    position = fault.instruction.position
+    where = f"{position.file}:{position.line}" if position.line else program
     by = f"by thread {_index(fault.thread)} of block {_index(fault.block)}"
     if fault.stop == Stop.outside:
         problem = f"{_access(fault)} at {hex(fault.address)} {by} is out of bounds{_nearest(fault, memory)}"

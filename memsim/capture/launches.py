@@ -1,128 +1,52 @@
-"""Runs the launches of a program, and traces the wanted ones.
+"""Runs the launches of a program, and traces the selected ones.
 
-Every launch runs once, whole, so memory afterwards is as after a GPU's run. The blocks of the snapshot are traced while
-they run. Where the launch with the most accesses is wanted, a launch is traced if it may have more than the best so
-far: unless launches of its shape had the same, smaller number twice, and unless its first blocks access so little that
-the launch cannot come near.
+Every launch runs once, whole, so memory afterwards is as after a GPU's run. The sampled blocks are traced while
+they run. Where the launch with the most accesses is selected, a launch is traced if it may have more than the heaviest
+so far: unless launches of its shape had the same, smaller number twice, and unless its first blocks access so little
+that the launch cannot come near.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from memsim.capture.activities import LAUNCH, Activities
-from memsim.capture.arena import ProcessMemory
-from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
+from memsim.capture.array_names import array_names
+from memsim.capture.captured_device import CapturedDevice
+from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime
 from memsim.capture.estimates import launch_nanoseconds
+from memsim.capture.launch_traces import CountedLaunch, LaunchReply, LaunchTrace
 from memsim.capture.modules import LoadedModule, Modules
-from memsim.capture.names import matches, parameter_names
+from memsim.capture.names import matches
 from memsim.capture.protocol import LaunchRequest
-from memsim.capture.repeats import RowOfRepeats, StandIns
+from memsim.capture.repeats import StandIns
 from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parsed, with_code
-from memsim.sources.ptx.mangled import variable_name
-from memsim.sources.ptx.module import Function, PtxVariable
+from memsim.sources.ptx.full_launch import ExecutedCounts, run_and_trace
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, with_code
 from memsim.sources.ptx.origin import NOWHERE, Origin
-from memsim.sources.ptx.ptxas import kernel_name, registers_of
+from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import HostWaits, KernelRun, Progress
-from memsim.sources.ptx.whole import ExecutedCounts, run_and_trace
 from memsim.sources.sass.assemble import target
 from memsim.sources.sass.constants import reads_workspace
-from memsim.sources.wanted import ALL, Wanted
+from memsim.sources.selection import ALL, CaptureSelection
 from memsim.support.errors import InputError
 
-KEPT_RUNS = 64  # kernels that stay ready for their next launch, of one process
+READY_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
 PREPARATION_SECONDS = 5.0  # of a launch that prepares a measurement
 FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
-_POINTER = 8
 
 
 class _OutOfTime(Exception):
     """A launch has run for long enough."""
-
-
-@dataclass
-class Benchmarked:
-    """A benchmark: whether L2 was flushed before it, and its launches."""
-
-    flushed: bool
-    launches: list[TimedLaunch] = field(default_factory=list)
-
-
-@dataclass
-class CapturedDevice:
-    """What the server keeps of one process.
-
-    Attributes:
-        memory: its allocations.
-        modules: that it has loaded, by handle.
-        heap: of device-side malloc.
-        workspace: u32 bytes and u32 barrier of cooperative groups' grids.
-        benchmark: what a tuner times at the moment; None: nothing.
-        benchmarks: the launches of each that has ended.
-        reports: whether a function runs that makes measurements (``triton.testing.perf_report``).
-        ready: kernels that have run, by kernel and extents, the latest last.
-        host_waits: called while the present kernel waits for what the host does.
-        finished: payload and status of the launch that ran while the program continued.
-        row: launches that repeat each other, and the time that each takes.
-    """
-
-    memory: ProcessMemory
-    modules: dict[int, LoadedModule] = field(default_factory=dict)
-    heap: Heap = field(default_factory=Heap)
-    workspace: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
-    benchmark: Benchmarked | None = None
-    benchmarks: list[list[TimedLaunch]] = field(default_factory=list)
-    reports: bool = False
-    ready: OrderedDict[tuple[Any, ...], tuple[KernelRun, int]] = field(default_factory=OrderedDict)
-    host_waits: HostWaits | None = None
-    finished: tuple[bytes, int] = (b"", 0)
-    row: RowOfRepeats = field(default_factory=RowOfRepeats)
-
-
-@dataclass(frozen=True)
-class CountedLaunch:
-    """A launch that has run, and how many accesses it made to global memory."""
-
-    kernel: str
-    index: int
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    accesses: int
-
-    def __str__(self) -> str:
-        shape = f"grid {_extents(self.grid)}, block {_extents(self.block)}"
-        return f"{self.kernel}: {shape}, {self.accesses:,} accesses in launch {self.index}"
-
-
-@dataclass(frozen=True)
-class Taken:
-    """A trace of a launch, in its temporary place; ``timed``: of one in a benchmark, in case that no other comes."""
-
-    counted: CountedLaunch
-    order: int
-    path: Path
-    timed: bool = False
-
-
-@dataclass(frozen=True)
-class Ran:
-    """The reply to the program about a launch; ``repeated``: it was not executed."""
-
-    nanoseconds: int
-    text: bytes
-    repeated: bool = False
 
 
 @dataclass
@@ -131,7 +55,7 @@ class Launches:
 
     Args:
         gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks.
-        wanted: which launches and blocks.
+        selection: which launches and blocks.
         modules: what knows the kernels' machine code.
         folder: for traces until the capture ends.
         every: one trace of each kernel, not one in all.
@@ -145,7 +69,7 @@ class Launches:
         heaviest: of each kernel, the launch with the most accesses.
         taken: traces of the wanted launches, by group: the kernel, or "" for the program.
         notes: for the user.
-        spoilt: launches of which not all blocks ran.
+        incomplete: launches of which not all blocks ran.
         without_blocks: why launches that may have been wanted were left out.
         failures: of kernels, the first one first.
         refused: why images could not be loaded.
@@ -157,7 +81,7 @@ class Launches:
     """
 
     gpu: GPU
-    wanted: Wanted
+    selection: CaptureSelection
     modules: Modules
     folder: Path
     every: bool
@@ -167,10 +91,10 @@ class Launches:
     progress: Progress | None = None
     counts: Counter[str] = field(default_factory=Counter)
     heaviest: dict[str, CountedLaunch] = field(default_factory=dict)
-    best: dict[str, Taken] = field(default_factory=dict)
-    taken: list[Taken] = field(default_factory=list)
+    heaviest_traces: dict[str, LaunchTrace] = field(default_factory=dict)
+    taken: list[LaunchTrace] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spoilt: list[str] = field(default_factory=list)
+    incomplete: list[str] = field(default_factory=list)
     without_blocks: list[InputError] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
@@ -183,9 +107,9 @@ class Launches:
     _order: int = 0
 
     @property
-    def traces(self) -> list[Taken]:
+    def traces(self) -> list[LaunchTrace]:
         """The traces so far, in the order of their launches."""
-        return sorted([*self.taken, *self.best.values()], key=lambda one: one.order)
+        return sorted([*self.taken, *self.heaviest_traces.values()], key=lambda one: one.order)
 
     @property
     def is_complete(self) -> bool:
@@ -196,22 +120,22 @@ class Launches:
         """Whether there is nothing to wait for once these launches, by kernel and number, are captured."""
         if not self.every:
             return bool(captured)
-        numbers = (0,) if self.wanted.launches is None else self.wanted.launches
-        if not self.wanted.kernels or numbers is ALL:
+        numbers = (0,) if self.selection.launches is None else self.selection.launches
+        if not self.selection.kernels or numbers is ALL:
             return False
         done = [(name, index) for name, index in captured]
         return all(
             any(index == number and matches((kernel,), name, self.entries[name]) for name, index in done)
-            for kernel in self.wanted.kernels
+            for kernel in self.selection.kernels
             for number in numbers
         )
 
     def _ends_with(self, name: str, index: int) -> bool:
         """Whether the program is to end when this launch is captured, so that no other blocks need to run."""
         captured = {(one.counted.kernel, one.counted.index) for one in self.traces if not one.timed}
-        return not self.wanted.to_end and self._are_all(captured | {(name, index)})
+        return not self.selection.to_end and self._are_all(captured | {(name, index)})
 
-    def run(self, device: CapturedDevice, request: LaunchRequest, host_waits: HostWaits | None = None) -> Ran:
+    def run(self, device: CapturedDevice, request: LaunchRequest, host_waits: HostWaits | None = None) -> LaunchReply:
         """Run a launch, traced if it is wanted.
 
         Args:
@@ -227,41 +151,41 @@ class Launches:
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
         self.latest = name
-        if self.wanted.stand_ins and device.row.is_repeat(request, device.memory):
-            if self.is_wanted_kernel(name):
+        if self.selection.stand_ins and device.row.is_repeat(request, device.memory):
+            if self.is_selected_kernel(name):
                 self.stand_ins.repeat(name)
                 self._tell_launch(request)
             self.printed = b""
-            return Ran(device.row.nanoseconds, b"", repeated=True)
+            return LaunchReply(device.row.nanoseconds, b"", repeated=True)
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
         try:
             if device.reports:
                 counts = self._prepared(device, launch, runtime)
-            elif self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
+            elif self._is_selected(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
-            if self.wanted.launches is ALL and self.is_wanted_kernel(name):
+            if self.selection.launches is ALL and self.is_selected_kernel(name):
                 traced = bool(self.taken) and self.taken[-1].order == self._order
                 self.stand_ins.add(_shape(name, launch), request.parameters, self._order, counts.accesses, traced)
                 self._tell_launch(request)
         finally:
             self.printed = b"".join(runtime.text)
-        if self.wanted.heaviest:
+        if self.selection.heaviest:
             self._count(name, index, launch, counts)
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         if self.printed:
             device.row.end()
         device.row.nanoseconds = spent
-        return Ran(spent, self.printed)
+        return LaunchReply(spent, self.printed)
 
     def _tell_launch(self, request: LaunchRequest) -> None:
         if self.stand_ins.orders:
             self.activities.add(LAUNCH, request.stream, len(self.stand_ins.orders) - 1)
 
-    def time(self, device: CapturedDevice, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
+    def time(self, device: CapturedDevice, request: LaunchRequest, timer: Timer | LaunchTimer) -> LaunchReply:
         """Time a launch of the benchmark under way: some of its blocks run, traced.
 
         Raises:
@@ -276,29 +200,29 @@ class Launches:
             coded = self._with_machine_code(module, launch)
             name = module.shown[entry]
             self.entries.setdefault(name, entry)
-            if self._is_wanted_timed(name, entry):
+            if self._is_selected_timed(name, entry):
                 self._trace_timed(device, module, coded, runtime, name)
             spent = timer.milliseconds(coded, device.memory, runtime, device.benchmark.flushed)
             device.benchmark.launches.append(TimedLaunch(spent))
-            return Ran(round(spent * 1e6), b"".join(runtime.text))
+            return LaunchReply(round(spent * 1e6), b"".join(runtime.text))
 
         def trace(blocks: str, name: str) -> Path:
             path = (timer.folder or self.folder) / f"{name}{SUFFIX}"
             coded = self._with_machine_code(module, launch)
             run = KernelRun(coded, device.memory, check=True, tracing=True, host_calls=runtime)
-            run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True)
+            run_and_trace(run, lambda: run, path, self.gpu, blocks, snapshot_only=True)
             return path
 
         same = launch.ptx, entry, launch.grid, launch.block, launch.cluster, launch.shared_bytes, request.parameters
         timed = timer.time(device.benchmark.flushed, same, trace)
         device.benchmark.launches.append(timed)
-        return Ran(round(timed.milliseconds * 1e6), b"".join(runtime.text))
+        return LaunchReply(round(timed.milliseconds * 1e6), b"".join(runtime.text))
 
-    def _is_wanted_timed(self, name: str, entry: str) -> bool:
+    def _is_selected_timed(self, name: str, entry: str) -> bool:
         """Whether to trace a timed launch: while there is no other launch, the first of each kernel."""
-        if self.wanted.launches is not None or not matches(self.wanted.kernels, name, entry):
+        if self.selection.launches is not None or not matches(self.selection.kernels, name, entry):
             return False
-        return not (self.best or self.taken) if not self.every else not self._has_trace(name)
+        return not (self.heaviest_traces or self.taken) if not self.every else not self._has_trace(name)
 
     def _has_trace(self, name: str) -> bool:
         return any(one.counted.kernel == name for one in self.traces)
@@ -308,51 +232,51 @@ class Launches:
     ) -> None:
         """Trace some blocks of a launch of a benchmark, in case that the program makes no other."""
         path = self.folder / f"{self._order}-timed{SUFFIX}"
-        device.memory.name_arrays(self._array_names(module, launch))
+        device.memory.name_arrays(array_names(module, launch))
         run = KernelRun(launch, device.memory, check=False, tracing=True, host_calls=runtime)
-        blocks = self.wanted.blocks or TIMED_BLOCKS
-        done = run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True, progress=self.progress)
+        blocks = self.selection.blocks or TIMED_BLOCKS
+        done = run_and_trace(run, lambda: run, path, self.gpu, blocks, snapshot_only=True, progress=self.progress)
         counted = CountedLaunch(name, 0, launch.grid, launch.block, 0)  # any launch that runs whole has more
-        if done.trace is not None and self.wanted.heaviest:
-            self.best[self._group(name)] = Taken(counted, self._order, path)
+        if done.trace is not None and self.selection.heaviest:
+            self.heaviest_traces[self._group(name)] = LaunchTrace(counted, self._order, path)
         elif done.trace is not None:
-            self.taken.append(Taken(counted, self._order, path, timed=True))
+            self.taken.append(LaunchTrace(counted, self._order, path, timed=True))
         self.note(
             f"{name} is launched in a benchmark: the trace has {TIMED_BLOCKS} of its blocks unless --blocks is given"
         )
 
-    # -- what is wanted
+    # -- what is selected
 
     def is_launched(self, kernels: Sequence[str]) -> bool:
         """Whether one of the kernels, as ``--kernel`` names them, was launched."""
         return any(matches(kernels, name, entry) for name, entry in self.entries.items())
 
-    def is_wanted_kernel(self, name: str) -> bool:
+    def is_selected_kernel(self, name: str) -> bool:
         """Whether ``--kernel`` names a kernel that was launched."""
-        return matches(self.wanted.kernels, name, self.entries[name])
+        return matches(self.selection.kernels, name, self.entries[name])
 
-    def _is_wanted(self, name: str, entry: str, index: int, launch: PtxLaunch) -> bool:
-        if not matches(self.wanted.kernels, name, entry):
+    def _is_selected(self, name: str, entry: str, index: int, launch: PtxLaunch) -> bool:
+        if not matches(self.selection.kernels, name, entry):
             return False
-        if not self.wanted.heaviest:
-            numbers = (0,) if self.wanted.launches is None else self.wanted.launches
-            if self.wanted.stand_ins and not self.stand_ins.is_traced(_shape(name, launch), bytes(launch.arguments)):
+        if not self.selection.heaviest:
+            numbers = (0,) if self.selection.launches is None else self.selection.launches
+            if self.selection.stand_ins and not self.stand_ins.is_traced(_shape(name, launch), bytes(launch.arguments)):
                 return False
             return index in numbers and not self.is_complete
-        best = self.best.get(self._group(name))
+        heaviest = self.heaviest_traces.get(self._group(name))
         accesses, times = self._steady.get(_shape(name, launch), (0, 0))
-        return best is None or times < STEADY or accesses > best.counted.accesses
+        return heaviest is None or times < STEADY or accesses > heaviest.counted.accesses
 
     def _has_blocks(self, launch: PtxLaunch) -> bool:
         """Whether a launch has the blocks of ``--blocks``; where launches are compared, those without are left out."""
         try:
-            if self.wanted.blocks is not None and self.wanted.heaviest:
-                first, _, last = self.wanted.blocks.partition(":")
+            if self.selection.blocks is not None and self.selection.heaviest:
+                first, _, last = self.selection.blocks.partition(":")
                 if last and int(first) >= launch.n_blocks:
                     self.without_blocks.append(
                         InputError(
                             "--blocks",
-                            self.wanted.blocks,
+                            self.selection.blocks,
                             f"names no blocks of {launch.name}; its grid has {launch.n_blocks}",
                         )
                     )
@@ -365,8 +289,8 @@ class Launches:
         return name if self.every else ""
 
     def _is_worth(self, name: str) -> Callable[[int], bool]:
-        best = self.best.get(self._group(name)) if self.wanted.heaviest else None
-        return lambda guess: best is None or guess * FAR >= best.counted.accesses
+        heaviest = self.heaviest_traces.get(self._group(name)) if self.selection.heaviest else None
+        return lambda guess: heaviest is None or guess * FAR >= heaviest.counted.accesses
 
     def _count(self, name: str, index: int, launch: PtxLaunch, counts: ExecutedCounts) -> None:
         """Remember what a launch accessed."""
@@ -389,7 +313,7 @@ class Launches:
     ) -> ExecutedCounts:
         """Run a launch and keep its trace, if it is the best so far where that is wanted."""
         path = self.folder / f"{self._order}{SUFFIX}"
-        device.memory.name_arrays(self._array_names(module, launch))
+        device.memory.name_arrays(array_names(module, launch))
         traced = KernelRun(
             self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
         )
@@ -399,8 +323,8 @@ class Launches:
             lambda: self._ready(device, launch, runtime),
             path,
             self.gpu,
-            self.wanted.blocks,
-            only_snapshot=self.wanted.snapshot_only or self._ends_with(name, index),
+            self.selection.blocks,
+            snapshot_only=self.selection.snapshot_only or self._ends_with(name, index),
             is_worth=self._is_worth(name),
             progress=self.progress,
         )
@@ -410,25 +334,27 @@ class Launches:
                     f"{name}: {done.trace.n_blocks} of {launch.n_blocks} blocks are traced, as each executes many "
                     "instructions; --blocks 2x traces twice as many as the GPU holds"
                 )
-            self._keep(
-                Taken(CountedLaunch(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path)
+            self._store_trace(
+                LaunchTrace(
+                    CountedLaunch(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path
+                )
             )
-            if self.wanted.snapshot_only and done.trace.n_blocks < launch.n_blocks:
-                self.spoilt.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")
+            if self.selection.snapshot_only and done.trace.n_blocks < launch.n_blocks:
+                self.incomplete.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")
         return done.counts
 
-    def _keep(self, one: Taken) -> None:
+    def _store_trace(self, one: LaunchTrace) -> None:
         group = self._group(one.counted.kernel)
-        if not self.wanted.heaviest:
+        if not self.selection.heaviest:
             replaced = [other for other in self.taken if other.timed and self._group(other.counted.kernel) == group]
             for other in replaced:
                 other.path.unlink()
             self.taken = [*(other for other in self.taken if other not in replaced), one]
             return
-        best = self.best.get(group)
-        if best is None or one.counted.accesses > best.counted.accesses:
-            self.best[group], one = one, best or one
-        if one is not self.best[group]:
+        heaviest = self.heaviest_traces.get(group)
+        if heaviest is None or one.counted.accesses > heaviest.counted.accesses:
+            self.heaviest_traces[group], one = one, heaviest or one
+        if one is not self.heaviest_traces[group]:
             one.path.unlink()
 
     def _executed(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
@@ -477,14 +403,14 @@ class Launches:
             run = KernelRun(launch, device.memory, check=True, tracing=False)
         run.host_calls, run.host_waits = runtime, device.host_waits
         device.ready[key] = run, version
-        if len(device.ready) > KEPT_RUNS:
+        if len(device.ready) > READY_RUNS:
             device.ready.popitem(last=False)
         return run
 
     def _launch(
         self, device: CapturedDevice, module: LoadedModule, entry: str, request: LaunchRequest, index: int
     ) -> PtxLaunch:
-        device.memory.use_variables(module.places)
+        device.memory.use_variables(module.variable_addresses)
         text = module.text_of(entry)
         return PtxLaunch(
             ptx=text,
@@ -511,8 +437,8 @@ class Launches:
 
     def _registers(self, module: LoadedModule, launch: PtxLaunch) -> int:
         """Registers of a thread: as given, else as the assembler says."""
-        if self.wanted.registers is not None:
-            return self.wanted.registers
+        if self.selection.registers is not None:
+            return self.selection.registers
         registers, note = registers_of(self.modules.needs(module, launch.kernel), launch.name)
         if note:
             self.note(note)
@@ -522,43 +448,6 @@ class Launches:
         """Keep a line for the user, once."""
         self.notes += [line] if line not in self.notes else []
 
-    def _array_names(self, module: LoadedModule, launch: PtxLaunch) -> list[tuple[int, str, int]]:
-        """Address, name and bytes of an element of each array that a launch's arguments and variables tell."""
-        function = launch.function
-        files = [path for name in launch.module.files.values() for path in launch.sources(name)]
-        names = parameter_names(kernel_name(launch.kernel), len(function.parameters), files)
-        found = _pointers(launch, function, names)
-        for one in parsed(launch.ptx, launch.source).variables.values():
-            if one.name in module.places:
-                found.append((module.places[one.name], variable_name(one.name), _element_bytes(one)))
-        return found
-
-
-def _pointers(launch: PtxLaunch, function: Function, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
-    """The words of a launch's parameters that may be addresses, with the parameter's name."""
-    data, found, at = parameter_bytes(launch, function), [], 0
-    for name, one in zip(names, function.parameters, strict=True):
-        at = -(-at // one.align) * one.align
-        for word in range(0, one.bytes - _POINTER + 1, _POINTER):
-            address = int.from_bytes(data[at + word : at + word + _POINTER], "little")
-            label = name if one.bytes == _POINTER or word == 0 else f"{name}+{word}"
-            found.append((address, label, 0))
-        at += one.bytes
-    return found
-
-
-def _element_bytes(variable: PtxVariable) -> int:
-    """Bytes of a variable's element; 0 where the compiler declares bytes, whatever lies in them."""
-    return variable.element_bytes if variable.element_bytes > 1 else 0
-
-
-def _extents(extents: tuple[int, int, int]) -> str:
-    x, y, z = extents
-    return f"{x}x{y}x{z}" if z > 1 else f"{x}x{y}" if y > 1 else str(x)
-
 
 def _shape(name: str, launch: PtxLaunch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
-
-
-__all__ = ["Benchmarked", "CountedLaunch", "CapturedDevice", "Launches", "Ran", "Taken"]

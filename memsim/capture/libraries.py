@@ -40,9 +40,9 @@ def library_folder(stand_ins: bool = False) -> Path:
     return build_once(core.with_name(f"{core.name}-all"), build)
 
 
-def _build(folder: Path, part: Callable[[LibraryBuilder], None]) -> None:
+def _build(folder: Path, build_into: Callable[[LibraryBuilder], None]) -> None:
     try:
-        part(LibraryBuilder(folder, cache_folder("objects")))
+        build_into(LibraryBuilder(folder, cache_folder("objects")))
     except CompilerError as error:
         raise InputError("g++", *error.args) from None
 

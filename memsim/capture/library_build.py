@@ -29,14 +29,14 @@ _COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exception
 # Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
 _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
 _CUDART = (12, 13)
-_KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
+_STORED_OBJECTS = 4  # of each unit: checkouts side by side share the cache
 # Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
 # They compute the same bits on every host: nothing is fused, and complex products are four real ones.
 _ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
 # Programs look up functions of the second library in the first, which NVIDIA links with it.
 _NEEDED = {"blas": "blaslt"}
 # What stand-ins without functions have: Python packages look for nvJitLink first, and link with the driver without it.
-_NOTHING = "namespace { [[maybe_unused]] const int nothing = 0; }\n"
+_EMPTY_SOURCE = "namespace { [[maybe_unused]] const int nothing = 0; }\n"
 
 
 class CompilerError(Exception):
@@ -63,7 +63,7 @@ class StandIn:
     def text(self) -> str:
         """C++ text of the functions that it lacks: weak symbols, which give way to the implementations."""
         if not self.names:
-            return _NOTHING
+            return _EMPTY_SOURCE
         facts = f'const LibraryFacts library = {{"{self.title}", {self.not_supported}}};'
         lines = [f'#include "{NATIVE}/libraries/common/report.h"', f"namespace standin {{ {facts} }}"]
         for name in listed_names(self.names):
@@ -126,10 +126,10 @@ def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
 
 def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]:
     """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
-    apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
-    units = [LibrarySource(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
+    separate = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
+    units = [LibrarySource(f"{name}_{path.stem}", (path,)) for path in separate if path.exists()]
     return [
-        LibrarySource(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options),
+        LibrarySource(name, _sources(folder, "version.cpp", *(path.name for path in separate)), options=options),
         *units,
     ]
 
@@ -181,9 +181,9 @@ def _write_tables(folder: Path) -> None:
     (folder / "unsupported.def").write_text("".join(functions))
 
 
-def _named(units: Sequence[LibrarySource], *parts: str) -> tuple[str, ...]:
+def _named(units: Sequence[LibrarySource], *names: str) -> tuple[str, ...]:
     """The units of some parts: a part's name, or that and what follows it."""
-    return tuple(unit.name for unit in units if f"{unit.name}_".startswith(tuple(f"{part}_" for part in parts)))
+    return tuple(unit.name for unit in units if f"{unit.name}_".startswith(tuple(f"{prefix}_" for prefix in names)))
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,8 @@ class LibraryBuilder:
         link = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
         libraries = [Library("libcuda.so.1", _named(units, "core", "driver"))]
         for major in _CUDART:
-            parts = _named(units, "runtime", f"version{major}")
-            libraries.append(Library(f"libcudart.so.{major}", parts, link, "cuda*; __cuda*"))
+            names = _named(units, "runtime", f"version{major}")
+            libraries.append(Library(f"libcudart.so.{major}", names, link, "cuda*; __cuda*"))
         libraries.append(Library(HOST_MEMORY, _named(units, "host_memory")))
         libraries.append(Library(HOST_INPUTS, _named(units, "host_inputs")))
         _write_tables(self.folder)
@@ -223,9 +223,9 @@ class LibraryBuilder:
         for name, one in STAND_INS.items():
             sonames = one.sonames
             exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-            parts = _named(units, name, "common") if one.names else _named(units, name)
+            names = _named(units, name, "common") if one.names else _named(units, name)
             for k, soname in enumerate(sonames):
-                libraries.append(Library(soname, parts, _linked_with(name, k), exported))
+                libraries.append(Library(soname, names, _linked_with(name, k), exported))
             (self.folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
         self._build(units, libraries)
 
@@ -248,18 +248,18 @@ class LibraryBuilder:
         """Compile a unit, or take the object that was compiled from the same text before."""
         options = [*_COMPILE, "-I.", *unit.options, *(f"-D{macro}" for macro in unit.macros)]
         made = self.folder / f"{unit.name}.o"
-        kept = self.objects / f"{unit.name}-{_unit_digest(unit, options)}.o" if self.objects else None
-        if kept is not None and kept.exists():
-            shutil.copyfile(kept, made)
+        stored = self.objects / f"{unit.name}-{_unit_digest(unit, options)}.o" if self.objects else None
+        if stored is not None and stored.exists():
+            shutil.copyfile(stored, made)
             return
         source = self.folder / f"{unit.name}.cpp"
         source.write_text("".join(f'#include "{file}"\n' for file in unit.files) + unit.text)
         self._run([*options, "-c", source.name, "-o", made.name])
-        if kept is not None:
-            copied = kept.with_name(f"{kept.name}.{os.getpid()}")
+        if stored is not None:
+            copied = stored.with_name(f"{stored.name}.{os.getpid()}")
             shutil.copyfile(made, copied)
-            os.replace(copied, kept)
-            _remove_older(kept, unit.name)
+            os.replace(copied, stored)
+            _remove_older(stored, unit.name)
 
     def _link(self, library: Library) -> None:
         options = [
@@ -313,10 +313,10 @@ def _unit_digest(unit: LibrarySource, options: Sequence[str]) -> str:
     return digest.hexdigest()[:20]
 
 
-def _remove_older(kept: Path, name: str) -> None:
+def _remove_older(stored: Path, name: str) -> None:
     """Keep a unit's newest objects only."""
-    objects = sorted(kept.parent.glob(f"{name}-*.o"), key=lambda path: path.stat().st_mtime)
-    for old in objects[:-_KEPT_OBJECTS]:
+    objects = sorted(stored.parent.glob(f"{name}-*.o"), key=lambda path: path.stat().st_mtime)
+    for old in objects[:-_STORED_OBJECTS]:
         old.unlink(missing_ok=True)
 
 

@@ -48,11 +48,11 @@ def linked(texts: Sequence[str]) -> str:
     for number, text in enumerate(own):
         _add(result, _renumbered(result, text), number)
     unknown = {name: text for name, text in result.externals.items() if name not in result.variables}
-    parts = [_head(own), *result.declarations.values(), *unknown.values(), *result.variables.values()]
-    parts += [*result.functions.values(), *result.aliases, *result.files]
+    sections = [_head(own), *result.declarations.values(), *unknown.values(), *result.variables.values()]
+    sections += [*result.functions.values(), *result.aliases, *result.files]
     if result.strings:
-        parts += [".section .debug_str\n{", *result.strings, "}"]
-    return "\n".join(parts) + "\n"
+        sections += [".section .debug_str\n{", *result.strings, "}"]
+    return "\n".join(sections) + "\n"
 
 
 def _head(texts: Iterable[str]) -> str:

@@ -13,15 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
+from memsim.capture.dumped_ptx import dumped_ptx
 from memsim.capture.fatbin import OnlyMachineCode, ptx_of
 from memsim.capture.grid_barrier import with_grid_barrier
-from memsim.capture.kept_ptx import kept_ptx
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
 from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.launch import places
+from memsim.sources.ptx.launch import parameter_offsets
 from memsim.sources.ptx.module import Function, Module, PtxVariable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
@@ -46,7 +46,7 @@ class LoadedModule:
         kernels: names of its entries, in the order of the reply to LOAD_MODULE.
         variables: in global and constant memory, likewise.
         shown: what traces call each kernel.
-        places: addresses of the variables, once they are placed.
+        variable_addresses: addresses of the variables, once they are placed.
     """
 
     number: int
@@ -55,7 +55,7 @@ class LoadedModule:
     kernels: list[str]
     variables: list[PtxVariable]
     shown: dict[str, str]
-    places: dict[str, int] = field(default_factory=dict)
+    variable_addresses: dict[str, int] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
 
     def text_of(self, kernel: str) -> str:
@@ -66,19 +66,19 @@ class LoadedModule:
 
     def place(self, addresses: Sequence[int], memory: ProcessMemory) -> None:
         """Write the variables' initial values where the process has made room for them."""
-        self.places = dict(zip((one.name for one in self.variables), addresses, strict=False))
+        self.variable_addresses = dict(zip((one.name for one in self.variables), addresses, strict=False))
         for one in self.variables:
-            if one.name in self.places and one.bytes:
-                room = memory.array_at(self.places[one.name], one.bytes)
+            if one.name in self.variable_addresses and one.bytes:
+                room = memory.array_at(self.variable_addresses[one.name], one.bytes)
                 room[:] = 0
                 room[: len(one.values)] = one.values[: one.bytes]
                 self._write_addresses(one, room)
-        memory.add_constants(self.places[one.name] for one in self.variables if one.space == "const")
+        memory.add_constants(self.variable_addresses[one.name] for one in self.variables if one.space == "const")
 
     def _write_addresses(self, variable: PtxVariable, room: np.ndarray) -> None:
         for offset, name, added in variable.addresses:
-            if name in self.places:
-                value = self.places[name] + added
+            if name in self.variable_addresses:
+                value = self.variable_addresses[name] + added
             elif name in self.outline.functions:
                 value = function_address(name)
             else:
@@ -100,12 +100,12 @@ class Modules:
 
     Args:
         gpu: that the PTX is chosen and assembled for.
-        kept: a folder with PTX of images that have machine code only; None: there is none.
+        dump_folder: a folder with PTX of images that have machine code only; None: there is none.
     """
 
-    def __init__(self, gpu: GPU, kept: Path | None = None) -> None:
+    def __init__(self, gpu: GPU, dump_folder: Path | None = None) -> None:
         self.gpu = gpu
-        self.kept = kept
+        self.dump_folder = dump_folder
         self._thread = ThreadPoolExecutor(1, "memsim-assembler")
         self._assembling: dict[tuple[str, str], Future[object]] = {}
         self._count = 0
@@ -132,7 +132,7 @@ class Modules:
         try:
             return ptx_of(image, architecture(self.gpu))
         except OnlyMachineCode:
-            text = kept_ptx(image, self.kept) if self.kept else None
+            text = dumped_ptx(image, self.dump_folder) if self.dump_folder else None
             if text is None:
                 raise
             return [text]
@@ -186,7 +186,7 @@ class Modules:
         most = _MAX_THREADS.search(header)
         threads = int(np.prod([int(one) for one in most[1].split(",") if one.strip()])) if most else 1024
         version = int(re.sub(r"\D", "", target(module.outline.text)) or 0)
-        starts = places(function.parameters)
+        starts = parameter_offsets(function.parameters)
         parameters = [(at, one.bytes) for at, one in zip(starts, function.parameters, strict=True)]
         return FunctionInfo(
             function.name, UNKNOWN_REGISTERS, 0, 0, 0, min(threads, 1024), version, architecture(self.gpu),

@@ -82,12 +82,12 @@ def _definitions(file: Path, kernel: str) -> list[tuple[str, ...]]:
     begin = rf"\bdef\s+{re.escape(kernel)}\s*\(" if python else rf"__global__[^;{{}}]*?\b{re.escape(kernel)}\s*\("
     found = []
     for match in re.finditer(begin, text):
-        parts = _split(text, match.end())
+        items = _split(text, match.end())
         if python:
-            parts = [part.partition("=")[0].split(":") for part in parts]  # type: ignore[misc]
-            found.append(tuple(part[0].strip() for part in parts if "constexpr" not in "".join(part[1:])))
+            items = [item.partition("=")[0].split(":") for item in items]  # type: ignore[misc]
+            found.append(tuple(item[0].strip() for item in items if "constexpr" not in "".join(item[1:])))
         else:
-            words = [_LAST_WORD.search(part.partition("=")[0].strip()) for part in parts]
+            words = [_LAST_WORD.search(item.partition("=")[0].strip()) for item in items]
             found.append(tuple(word[1] if word else "" for word in words))
     return found
 
@@ -104,18 +104,18 @@ def _source(file: Path) -> str:
 
 def _split(text: str, at: int) -> list[str]:
     """The parts between commas of a list in parentheses that opened just before a place."""
-    parts, depth, start = [], 1, at
+    items, depth, start = [], 1, at
     while at < len(text) and depth:
         letter = text[at]
         depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(letter, 0)
         if depth == 0 or depth == 1 and letter == ",":
-            parts.append(text[start:at])
+            items.append(text[start:at])
             start = at + 1
         at += 1
-    return [part for part in parts if part.strip()]
+    return [item for item in items if item.strip()]
 
 
-def matches(wanted: Sequence[str], shown: str, entry: str) -> bool:
+def matches(selected: Sequence[str], shown: str, entry: str) -> bool:
     """Whether ``--kernel`` names a kernel: by its bare name, or by the one with template arguments.
 
     >>> matches(["scale"], "scale<float>", "_Z5scaleIfEvPT_")
@@ -128,4 +128,4 @@ def matches(wanted: Sequence[str], shown: str, entry: str) -> bool:
         return name.replace(" ", "")
 
     known = {plain(one) for one in (shown, entry, kernel_name(entry), full_name(entry), demangled(entry))}
-    return not wanted or any(plain(one) in known for one in wanted)
+    return not selected or any(plain(one) in known for one in selected)

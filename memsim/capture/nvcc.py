@@ -59,7 +59,7 @@ def nvcc_command(
     """
     compiler = find_compiler()
     passed = dict(environment)
-    before, after = (shlex.split(passed.pop(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
+    before, after = (shlex.split(passed.pop(f"NVCC_{position}_FLAGS", "")) for position in ("PREPEND", "APPEND"))
     choose = _choice(compiler, passed.get(GPU_VARIABLE))
     options = [*before, *given, *after]
     rewritten = rewrite(options, choose, None)
@@ -84,8 +84,8 @@ def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], st
         return lambda named: _known(pick(named), known)
     from memsim.gpu.presets import load_gpu
 
-    wanted = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
-    return lambda named: next((one for one in named if one == f"{wanted}a"), str(wanted))
+    target = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
+    return lambda named: next((one for one in named if one == f"{target}a"), str(target))
 
 
 def _known(architecture: str, known: Sequence[int]) -> str:

@@ -74,7 +74,7 @@ def rewrite(given: Sequence[str], choose: Callable[[Sequence[str]], str], librar
     arguments = list(_expanded(given))
     if not _QUESTIONS.isdisjoint(arguments):
         return Rewritten(arguments, links=False)
-    kept: list[str] = []
+    passed_on: list[str] = []
     architectures: list[str] = []
     pairs = iter(arguments)
     for one in pairs:
@@ -85,19 +85,19 @@ def rewrite(given: Sequence[str], choose: Callable[[Sequence[str]], str], librar
             if not has_value:
                 next(pairs, None)
         elif one in _LIBRARY:
-            kept += [one, _shared(next(pairs, ""))]
+            passed_on += [one, _shared(next(pairs, ""))]
         elif one in _WITH_VALUE:
-            kept += [one, *islice(pairs, 1)]
+            passed_on += [one, *islice(pairs, 1)]
         elif one not in _DROPPED and one not in _LINE_NUMBERS:
-            kept.append(_shared(one))
+            passed_on.append(_shared(one))
     chosen = choose(architectures)
     ours = ["-cudart", "shared"]
-    ours += [] if not _DEVICE_DEBUG.isdisjoint(kept) else ["-lineinfo"]
+    ours += [] if not _DEVICE_DEBUG.isdisjoint(passed_on) else ["-lineinfo"]
     ours += ["-gencode", f"arch=compute_{chosen},code=compute_{chosen}"]
-    links = _NO_LINK.isdisjoint(kept)
+    links = _NO_LINK.isdisjoint(passed_on)
     if links and library_folder is not None:
         ours += ["-L", library_folder]
-    return Rewritten([*ours, *kept], links)
+    return Rewritten([*ours, *passed_on], links)
 
 
 def highest(limit: int) -> Callable[[Sequence[str]], str]:

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from memsim.capture.launches import Launches
-from memsim.sources.wanted import ALL
+from memsim.sources.selection import ALL
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -25,25 +25,25 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         InputError: a kernel failed, the program did, or the wanted launch never came.
     """
     shown = launches.shown
-    if launches.failures and not (launches.is_complete and not launches.wanted.heaviest):
+    if launches.failures and not (launches.is_complete and not launches.selection.heaviest):
         raise launches.failures[0]
     if launches.refused and not launches.traces:
         raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
     if not stopped and code:
-        how = f"was ended by {_signal(-code)}{_place(launches)}" if code < 0 else f"ended with exit code {code}"
+        how = f"was ended by {_signal(-code)}{_position(launches)}" if code < 0 else f"ended with exit code {code}"
         why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
         if launches.latest is None:
             why += "; give arguments after -- if it needs some"
-        if launches.spoilt:
-            why += f"; its data were wrong ({', '.join(launches.spoilt)}: --snapshot-only)"
+        if launches.incomplete:
+            why += f"; its data were wrong ({', '.join(launches.incomplete)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
     if not launches.traces and launches.without_blocks:
         raise launches.without_blocks[0]
     if not launches.traces and needs_trace:
-        raise nothing_captured(launches)
+        raise no_launch_error(launches)
 
 
-def _place(launches: Launches) -> str:
+def _position(launches: Launches) -> str:
     """Between which launches the program was: kernels report what they do wrong, so a signal ends its host code."""
     if launches.latest is None:
         return " in its host code, before its first launch"
@@ -57,15 +57,15 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-def nothing_captured(launches: Launches) -> InputError:
+def no_launch_error(launches: Launches) -> InputError:
     """The error that says why no launch was captured."""
-    wanted, seen = launches.wanted, ", ".join(f"{one} ({n})" for one, n in launches.counts.items())
+    selection, seen = launches.selection, ", ".join(f"{one} ({n})" for one, n in launches.counts.items())
     if not seen:
         problem = "launched no kernel on memsim's CUDA libraries; give arguments after -- if it needs some"
         return InputError(launches.shown, "run", problem)
-    if wanted.kernels and not launches.is_launched(wanted.kernels):
-        return InputError("--kernel", ", ".join(wanted.kernels), f"was never launched; launched were {seen}")
-    numbers = ", ".join(map(str, wanted.launches or ()))
+    if selection.kernels and not launches.is_launched(selection.kernels):
+        return InputError("--kernel", ", ".join(selection.kernels), f"was never launched; launched were {seen}")
+    numbers = ", ".join(map(str, selection.launches or ()))
     return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
 
 
@@ -79,9 +79,9 @@ def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list
             f"launches that repeat the one before them were not executed ({counts}), so what they accumulate is "
             "incomplete; --every-launch executes and traces all"
         )
-    if launches.spoilt and not stopped:
-        spoilt = ", ".join(launches.spoilt)
-        notes.append(f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong")
+    if launches.incomplete and not stopped:
+        incomplete = ", ".join(launches.incomplete)
+        notes.append(f"{incomplete} (--snapshot-only): what the program printed or wrote after that is wrong")
     return notes
 
 
@@ -89,11 +89,11 @@ def _of_end(launches: Launches) -> list[str]:
     """That memsim ended the program, where, and what to do if that is not wanted; nothing if nothing was captured."""
     if not launches.taken:
         return []
-    last, wanted = launches.taken[-1].counted, launches.wanted
+    last, selection = launches.taken[-1].counted, launches.selection
     choices = ["--to-end runs it to its end"]
-    if wanted.launches is None:
+    if selection.launches is None:
         choices[0] += " and captures the launch with the most accesses"
-    if not wanted.kernels:
+    if not selection.kernels:
         choices.append("--kernel NAME captures another kernel")
     return [f"captured launch {last.index} of {last.kernel} and ended the program there; {', '.join(choices)}"]
 
@@ -102,11 +102,11 @@ def _of_launches(launches: Launches, traces: Sequence[Trace]) -> list[str]:
     """Kernels that were launched, where there was something to choose."""
     if not traces:
         return []
-    if launches.wanted.heaviest:
+    if launches.selection.heaviest:
         return _of_heaviest(launches)
     captured = {one.kernel for one in traces}
     others = {kernel: count for kernel, count in launches.counts.items() if kernel not in captured}
-    if not others or launches.wanted.kernels:
+    if not others or launches.selection.kernels:
         return []
     seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
     launch = traces[0].parameters["launch"]
@@ -117,14 +117,14 @@ def _of_heaviest(launches: Launches) -> list[str]:
     if launches.counts.total() == 1:
         return []
     captured = {(one.counted.kernel, one.counted.index) for one in launches.traces}
-    best = max((one.counted.accesses for one in launches.traces), default=0)
+    most = max((one.counted.accesses for one in launches.traces), default=0)
     lines = []
     for kernel, one in launches.heaviest.items():
         chosen = " (captured)" if (kernel, one.index) in captured else ""
         lines.append(f"{one} of {launches.counts[kernel]} launches{chosen}")
-        mine = launches.best.get(kernel) if launches.every else None
-        least = mine.counted.accesses if mine else best
-        if one.accesses > least and launches.is_wanted_kernel(kernel):
+        mine = launches.heaviest_traces.get(kernel) if launches.every else None
+        least = mine.counted.accesses if mine else most
+        if one.accesses > least and launches.is_selected_kernel(kernel):
             lines.append(
                 f"{kernel}: launch {one.index} has more accesses than those before it; "
                 "choose it with --kernel and --launch"
@@ -134,16 +134,16 @@ def _of_heaviest(launches: Launches) -> list[str]:
 
 def _never_came(launches: Launches) -> list[str]:
     """Kernels and launches that were asked for and that the program never made."""
-    wanted = launches.wanted
-    lines = [f"--kernel: {one} was never launched" for one in wanted.kernels if not launches.is_launched((one,))]
-    if wanted.launches is None or wanted.launches is ALL:
+    selection = launches.selection
+    lines = [f"--kernel: {one} was never launched" for one in selection.kernels if not launches.is_launched((one,))]
+    if selection.launches is None or selection.launches is ALL:
         return lines
-    if not wanted.kernels:
+    if not selection.kernels:
         most = max(launches.counts.values(), default=0)
-        return [*lines, *_late(wanted.launches, most, "")]
+        return [*lines, *_late(selection.launches, most, "")]
     for kernel, count in launches.counts.items():
-        if launches.is_wanted_kernel(kernel):
-            lines += _late(wanted.launches, count, f" of {kernel}")
+        if launches.is_selected_kernel(kernel):
+            lines += _late(selection.launches, count, f" of {kernel}")
     return lines
 
 

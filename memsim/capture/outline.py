@@ -64,11 +64,11 @@ class Outline:
 
     def skeleton(self) -> str:
         """The text with empty bodies: what parses quickly to parameters and variables."""
-        parts, at = [], 0
+        pieces, at = [], 0
         for one in sorted(self.functions.values(), key=lambda one: one.start):
-            parts += [self.text[at : one.body], "{ ret; }"]
+            pieces += [self.text[at : one.body], "{ ret; }"]
             at = one.stop
-        return "".join([*parts, self.text[at:]])
+        return "".join([*pieces, self.text[at:]])
 
     def reduced(self, kernel: str) -> str:
         """The text with what a kernel uses, at the same lines."""
@@ -164,9 +164,9 @@ def _statement_end(text: str, at: int) -> int:
 
 def _without(text: str, items: Iterable[Item]) -> str:
     """The text without items; their lines stay, empty."""
-    parts, at = [], 0
+    pieces, at = [], 0
     for one in sorted(items, key=lambda one: one.start):
         if one.start >= at:
-            parts += [text[at : one.start], "\n" * text.count("\n", one.start, one.stop)]
+            pieces += [text[at : one.start], "\n" * text.count("\n", one.start, one.stop)]
             at = one.stop
-    return "".join([*parts, text[at:]])
+    return "".join([*pieces, text[at:]])

@@ -435,8 +435,8 @@ def _first_bytes(connection: socket.socket) -> tuple[bytes, tuple[int, ...]]:
 
 
 def _exactly(connection: socket.socket, n: int) -> bytes:
-    parts = bytearray(n)
-    rest = memoryview(parts)
+    received = bytearray(n)
+    rest = memoryview(received)
     while rest:
         try:
             got = connection.recv_into(rest)
@@ -445,7 +445,7 @@ def _exactly(connection: socket.socket, n: int) -> bytes:
         if not got:
             raise ProtocolError("a message is cut")
         rest = rest[got:]
-    return bytes(parts)
+    return bytes(received)
 
 
 def _close(descriptors: Iterable[int]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from memsim.capture import preparation, protocol
 from memsim.capture.conversation import Conversation
-from memsim.capture.kept_ptx import KEPT_PTX
+from memsim.capture.dumped_ptx import DUMPED_PTX
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
@@ -26,10 +26,10 @@ from memsim.capture.program import RunningProgram
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
 from memsim.sources.launch_list import write_program
-from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
+from memsim.sources.outputs import SUFFIX, check_output, check_several, is_folder, moved_trace
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
@@ -75,7 +75,7 @@ def serve(
     command: Sequence[str],
     environment: Mapping[str, str],
     gpu: GPU,
-    wanted: Wanted,
+    selection: CaptureSelection,
     out: Path,
     *,
     shown: str = "",
@@ -92,7 +92,7 @@ def serve(
         command: the program and its arguments; it runs in the current folder, and its output goes where memsim's goes.
         environment: of the program: it must find memsim's libraries.
         gpu: the one that programs see, and whose occupancy and L2 size choose the blocks to trace.
-        wanted: which launches and blocks.
+        selection: which launches and blocks.
         out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
         shown: what traces and messages call the program; empty: the command's first word.
         origin: where the sources lie whose lines traces may quote.
@@ -106,16 +106,16 @@ def serve(
         InputError: the program fails, a kernel cannot be run, the wanted launch never comes, or a file cannot be
             written. No trace is left then.
     """
-    check_place(out)
-    check_several(out, wanted)
+    check_output(out)
+    check_several(out, selection)
     with ExitStack() as stack:
         with writing(out):
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
-        modules = Modules(gpu, Path(environment[KEPT_PTX]) if KEPT_PTX in environment else None)
+        modules = Modules(gpu, Path(environment[DUMPED_PTX]) if DUMPED_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
             gpu,
-            wanted,
+            selection,
             modules,
             hidden,
             is_folder(out),
@@ -128,8 +128,8 @@ def serve(
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
-        places = {one.order: place for place, one in enumerate(launches.traces)}
-        program = tuple(places[order] for order in launches.stand_ins.orders)
+        positions = {one.order: position for position, one in enumerate(launches.traces)}
+        program = tuple(positions[order] for order in launches.stand_ins.orders)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
         if program and is_folder(out):
             write_program(out, traces, program, launches.activities.rows)
@@ -141,7 +141,7 @@ def _named(launches: Launches, folder: Path) -> list[Path]:
     """The traces under the names that they have in a folder."""
     found = []
     for one in launches.traces:
-        path = folder / f"{launches.wanted.file_stem(_file_name(one.counted.kernel), one.counted.index)}{SUFFIX}"
+        path = folder / f"{launches.selection.file_stem(_file_name(one.counted.kernel), one.counted.index)}{SUFFIX}"
         os.replace(one.path, path)
         found.append(path)
     return found

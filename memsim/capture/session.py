@@ -10,16 +10,16 @@ from types import MappingProxyType
 from memsim.capture import preparation
 from memsim.capture.build import Sources, build
 from memsim.capture.executables import check_program, find_program, read_executable
-from memsim.capture.kept_captures import KeptCapture
 from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
+from memsim.capture.stored_captures import StoredCapture
 from memsim.gpu.config import GPU
-from memsim.sources.outputs import check_place, check_several
+from memsim.sources.outputs import check_output, check_several
 from memsim.sources.ptx.origin import Origin, origin_of
 from memsim.sources.ptx.trace import Progress
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
@@ -30,7 +30,7 @@ def capture_sources(
     arguments: Sequence[str],
     out: Path,
     gpu: GPU,
-    wanted: Wanted,
+    selection: CaptureSelection,
     *,
     keep: Path | None = None,
     progress: Progress | None = None,
@@ -43,7 +43,7 @@ def capture_sources(
         arguments: of the program.
         out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
         gpu: that the program finds; its architecture is compiled for, and its occupancy and L2 size choose the blocks.
-        wanted: which launches and blocks.
+        selection: which launches and blocks.
         keep: a folder for the executable and nvcc's log.
         progress: called with the blocks done and all.
         cached: take the same capture if it was made before, and keep a new one.
@@ -51,8 +51,8 @@ def capture_sources(
     Raises:
         InputError: the program does not compile, fails, or never makes the wanted launch. No trace is left then.
     """
-    check_place(out)
-    check_several(out, wanted)
+    check_output(out)
+    check_several(out, selection)
     preparing = [preparation.loops(), preparation.libraries()]
     try:
         with phase("compiling"):
@@ -62,15 +62,15 @@ def capture_sources(
             one.join()
         raise
     shown = str(sources.files[0])
-    kept = KeptCapture(program, arguments, shown, gpu, wanted, cached)
-    if (found := kept.find(out)) is not None:
+    stored = StoredCapture(program, arguments, shown, gpu, selection, cached)
+    if (found := stored.find(out)) is not None:
         return found
     origin = origin_of(*sources.files)
-    with kept.reported() as variables:
+    with stored.reported() as variables:
         captured = _run(
-            [str(program), *arguments], arguments, shown, out, gpu, wanted, origin, progress, inputs=variables
+            [str(program), *arguments], arguments, shown, out, gpu, selection, origin, progress, inputs=variables
         )
-        kept.add(captured)
+        stored.add(captured)
     return captured
 
 
@@ -79,7 +79,7 @@ def capture_executable(
     arguments: Sequence[str],
     out: Path,
     gpu: GPU,
-    wanted: Wanted,
+    selection: CaptureSelection,
     progress: Progress | None = None,
 ) -> Captured:
     """Run an executable and write the memory traces of its wanted launches.
@@ -87,27 +87,28 @@ def capture_executable(
     Args:
         name: the executable, as a shell finds it; it must link the shared CUDA runtime and contain PTX. A script that
             starts such programs is taken as well.
-        arguments, out, gpu, wanted, progress: as for :func:`capture_sources`.
+        arguments, out, gpu, selection, progress: as for :func:`capture_sources`.
 
     Raises:
         InputError: as there; or the executable has the static CUDA runtime or no PTX.
     """
-    check_place(out)
-    check_several(out, wanted)
+    check_output(out)
+    check_several(out, selection)
     program = find_program(name)
     found = check_program(program, name)
     folder = program.resolve().parent
     origin = Origin((Path.cwd(), folder, folder.parent))
     command = [str(program), *arguments]
     if found is not None and found.fat_binaries:
-        return _run(command, arguments, name, out, gpu, wanted, origin, progress)
+        return _run(command, arguments, name, out, gpu, selection, origin, progress)
     with Scratch() as scratch:  # a Python, or what may start one
-        return _run(command, arguments, name, out, gpu, wanted, origin, progress, Path(scratch))
+        return _run(command, arguments, name, out, gpu, selection, origin, progress, Path(scratch))
 
 
 def _run(
-    command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, wanted: Wanted, origin: Origin,
-    progress: Progress | None, scratch: Path | None = None, inputs: Mapping[str, str] = MappingProxyType({}),
+    command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, selection: CaptureSelection,
+    origin: Origin, progress: Progress | None, scratch: Path | None = None,
+    inputs: Mapping[str, str] = MappingProxyType({}),
 ) -> Captured:  # fmt: skip
     about = {"arguments": shlex.join(arguments)} if arguments else {}
     needed = read_executable(Path(command[0]))
@@ -115,4 +116,4 @@ def _run(
     variables = environment(libraries, Path(command[0]), gpu, reports=bool(inputs)) | dict(inputs)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)
-    return serve(command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress)
+    return serve(command, variables, gpu, selection, out, shown=shown, origin=origin, about=about, progress=progress)

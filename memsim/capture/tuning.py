@@ -66,11 +66,12 @@ class TunedKernel:
                 f"{self.kernel} is not tuned for {gpu}: "
                 f"none of its {len(self.configurations)} configurations can be launched there"
             )
-        best, worst = min(times), max(times)
+        shortest, worst = min(times), max(times)
         timed = sum(not one.reason for one in self.configurations)
         return (
-            f"{self.kernel} tuned for {gpu}, {timed} configurations simulated: {times[best]} takes {best:.3g} ms; "
-            f"{times[worst]} takes {worst / best:.2f} times as long"
+            f"{self.kernel} tuned for {gpu}, {timed} configurations simulated: "
+            f"{times[shortest]} takes {shortest:.3g} ms; "
+            f"{times[worst]} takes {worst / shortest:.2f} times as long"
         )
 
 

@@ -42,7 +42,7 @@ def listing(format: OutputFormat = None) -> None:
     ]
     rows = [[of["kind"], f"{of['files']:,}", f"{of['bytes'] / 1e6:,.1f}", of["meaning"]] for of in records]
     table = PrintedTable(["kind", "files", "MB", "what it is"], rows, [False, True, True, False])
-    print_output(CommandOutput(lambda: [table, f"in {_place()}"], lambda: records), chosen_format(format))
+    print_output(CommandOutput(lambda: [table, f"in {_cache_folder()}"], lambda: records), chosen_format(format))
 
 
 @cache.command()
@@ -66,14 +66,14 @@ def clear(
     typer.echo(f"removed {removed / 1e6:,.1f} MB")
 
 
-def _place() -> Path:
+def _cache_folder() -> Path:
     from memsim.support.cache import cache_folder
 
     return cache_folder("trials").parent
 
 
 def _folders() -> list[Path]:
-    return sorted(path for path in _place().iterdir() if path.is_dir())
+    return sorted(path for path in _cache_folder().iterdir() if path.is_dir())
 
 
 def _contents(folder: Path) -> tuple[int, int]:

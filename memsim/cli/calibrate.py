@@ -25,9 +25,9 @@ def calibrate(
     memsim calibrate -o mygpu.toml
     memsim run spmv.h5 --gpu mygpu.toml
     """
-    from memsim.calibration.board import board
+    from memsim.calibration.calibrate import calibrate_gpu
     from memsim.calibration.known import curves_csv
-    from memsim.calibration.own import calibrated
+    from memsim.calibration.probed_gpu import probe_gpu
     from memsim.cli.output import check_file, write_file
     from memsim.gpu.board import slug
     from memsim.report.inputs import own_gpu_toml
@@ -38,8 +38,8 @@ def calibrate(
     points = out.with_suffix(".csv")
     check_file(out, force)
     check_file(points, force)
-    with board() as device:
-        board_name, found = calibrated(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
+    with probe_gpu() as device:
+        board_name, found = calibrate_gpu(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
     write_file(points, curves_csv(found))
     about = f"{board_name}, measured by memsim calibrate; what it does not tell is {found.base}'s."
     write_file(out, own_gpu_toml(about, name or slug(board_name), found.base, found.values))

@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import AsCsv, AsJson, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, TraceFile
+from memsim.cli.options import (
+    AsCsv,
+    AsJson,
+    Force,
+    GpuOfTrace,
+    Jobs,
+    OutputFormat,
+    QuietTables,
+    Seed,
+    Settings,
+    TraceFile,
+)
 from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
 
@@ -16,11 +27,9 @@ def capacity(
     path: TraceFile,
     gpu: GpuOfTrace = None,
     trials: Annotated[int, typer.Option(min=0, help="Trials per replay; 0: only the curves.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    seed: Seed = 0,
     jobs: Jobs = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
-    ] = None,
+    setting: Settings = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the curves to this PNG file.")] = None,
     force: Force = False,
     format: OutputFormat = None,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.options import Force, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
@@ -23,12 +24,12 @@ class WithArguments(TyperCommand):
     """A command that runs another program: what stands after ``--`` is that program's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        place = self.program_place(args)
-        if place is not None:
-            ctx.obj, args = args[place.stop :], args[: place.start]
+        separator = self.find_separator(args)
+        if separator is not None:
+            ctx.obj, args = args[separator.stop :], args[: separator.start]
         return list(super().parse_args(ctx, args))
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         """What separates memsim's arguments from the program's: a ``--``, or nothing between two of them."""
         return range(at := args.index("--"), at + 1) if "--" in args else None
 
@@ -39,9 +40,9 @@ class RunsProgram(WithArguments):
     This holds for executables and Python files if ``--out`` stands before them; else options of memsim's may follow.
     """
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         if "--" in args:
-            return super().program_place(args)
+            return super().find_separator(args)
         with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
         given, at = False, 0
         while at < len(args):
@@ -56,68 +57,77 @@ class RunsProgram(WithArguments):
         return None
 
 
+_Out = Annotated[
+    Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one trace per kernel.")
+]
+_Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PROGRAM] [ARGS]", help="An executable, the CUDA C++ files of a program, or a Python file."
+    ),
+]
+_Ptx = Annotated[Path | None, typer.Option(help="A PTX file to run instead of a program.")]
+_Arguments = Annotated[Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")]
+_Kernel = Annotated[
+    str | None,
+    typer.Option(help="The kernel to trace, or several: a,b. Default: any."),
+]
+_Launch = Annotated[
+    str | None,
+    typer.Option(
+        help="The launches of a kernel to trace, from 0: 3, or 0,3,7, or all. Default: the first; with --to-end, "
+        "or a folder and no --kernel, the one with the most accesses."
+    ),
+]
+_Blocks = Annotated[
+    str | None,
+    typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
+]
+_Gpu = Annotated[str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)]
+_Registers = Annotated[
+    int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
+]
+_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
+_Define = Annotated[
+    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+]
+_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
+_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
+_FastMath = Annotated[bool, typer.Option("--use-fast-math", help="For CUDA C++ files: nvcc's option of this name.")]
+_SnapshotOnly = Annotated[
+    bool,
+    typer.Option("--snapshot-only", help="Run only the traced blocks of a launch; later launches see wrong data."),
+]
+_ToEnd = Annotated[
+    bool, typer.Option("--to-end", help="Run the program to its end. Default: it ends when the trace is complete.")
+]
+_Stop = Annotated[bool, typer.Option("--stop", hidden=True)]
+_Keep = Annotated[Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")]
+_NoCache = Annotated[bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")]
+
+
 def capture(
     ctx: typer.Context,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one trace per kernel.")
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[PROGRAM] [ARGS]", help="An executable, the CUDA C++ files of a program, or a Python file."
-        ),
-    ] = None,
-    ptx: Annotated[Path | None, typer.Option(help="A PTX file to run instead of a program.")] = None,
-    arguments: Annotated[
-        Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
-    ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(help="The kernel to trace, or several: a,b. Default: any."),
-    ] = None,
-    launch: Annotated[
-        str | None,
-        typer.Option(
-            help="The launches of a kernel to trace, from 0: 3, or 0,3,7, or all. Default: the first; with --to-end, "
-            "or a folder and no --kernel, the one with the most accesses."
-        ),
-    ] = None,
-    blocks: Annotated[
-        str | None,
-        typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
-    ] = None,
-    whole: Whole = False,
-    gpu: Annotated[
-        str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)
-    ] = DEFAULT_GPU,
-    registers: Annotated[
-        int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
-    ] = None,
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-    ] = None,
-    library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
-    std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
-    fast_math: Annotated[
-        bool, typer.Option("--use-fast-math", help="For CUDA C++ files: nvcc's option of this name.")
-    ] = False,
-    snapshot_only: Annotated[
-        bool,
-        typer.Option("--snapshot-only", help="Run only the traced blocks of a launch; later launches see wrong data."),
-    ] = False,
-    to_end: Annotated[
-        bool, typer.Option("--to-end", help="Run the program to its end. Default: it ends when the trace is complete.")
-    ] = False,
-    stop: Annotated[bool, typer.Option("--stop", hidden=True)] = False,
-    keep: Annotated[
-        Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
-    ] = None,
-    no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")
-    ] = False,
+    out: _Out,
+    files: _Files = None,
+    ptx: _Ptx = None,
+    arguments: _Arguments = None,
+    kernel: _Kernel = None,
+    launch: _Launch = None,
+    blocks: _Blocks = None,
+    whole: WholeLaunch = False,
+    gpu: _Gpu = DEFAULT_GPU,
+    registers: _Registers = None,
+    include: _Include = None,
+    define: _Define = None,
+    library: _Library = None,
+    std: _Std = "c++17",
+    fast_math: _FastMath = False,
+    snapshot_only: _SnapshotOnly = False,
+    to_end: _ToEnd = False,
+    stop: _Stop = False,
+    keep: _Keep = None,
+    no_cache: _NoCache = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,
@@ -151,10 +161,6 @@ def capture(
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar, hint_after
 
-    def hint() -> None:
-        if not quiet:
-            typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
-
     printed = chosen_format(format)
     _check(files, ptx, arguments)
     if stop:
@@ -165,7 +171,7 @@ def capture(
     with (
         keeping_existing(force),
         bar("blocks", hidden=quiet, name="tracing") as advance,
-        hint_after(HINT_SECONDS, hint),
+        hint_after(HINT_SECONDS, partial(_print_hint, quiet, to_end)),
     ):
         if ptx is not None and arguments is not None:
             captured = capture_ptx(
@@ -174,28 +180,19 @@ def capture(
             )  # fmt: skip
         else:
             captured = run_captured(
-                files or [],
-                arguments=ctx.obj or [],
-                out=out,
-                kernel=kernel,
-                launch=launch,
-                blocks=chosen,
-                gpu=gpu,
-                registers=registers,
-                includes=include or [],
-                definitions=define or [],
-                libraries=library or [],
-                standard=std,
-                fast_math=fast_math,
-                snapshot_only=snapshot_only,
-                to_end=to_end,
-                keep=keep,
-                cached=not no_cache,
-                progress=advance,
-            )
+                files or [], arguments=ctx.obj or [], out=out, kernel=kernel, launch=launch, blocks=chosen, gpu=gpu,
+                registers=registers, includes=include or [], definitions=define or [], libraries=library or [],
+                standard=std, fast_math=fast_math, snapshot_only=snapshot_only, to_end=to_end, keep=keep,
+                cached=not no_cache, progress=advance,
+            )  # fmt: skip
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     print_output(traces_output(captured.traces), printed, quiet)
+
+
+def _print_hint(quiet: bool, to_end: bool) -> None:
+    if not quiet:
+        typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
 
 def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:

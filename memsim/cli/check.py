@@ -17,37 +17,49 @@ if TYPE_CHECKING:
 WORSE = 1  # exit code
 
 
+_Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[PROGRAM]",
+        help="With --update, a program to add: CUDA C++ files, an executable, a "
+        "Python file, or a folder of traces. Its arguments follow after --.",
+    ),
+]
+_Baseline = Annotated[Path, typer.Option("--baseline", "-b", help="The baseline file.")]
+_Update = Annotated[
+    bool, typer.Option("--update", help="Measure and write the baseline: of PROGRAM, else of all its programs.")
+]
+_Gpu = Annotated[
+    list[str] | None,
+    typer.Option(help="With PROGRAM: a GPU; give it several times for several.", autocompletion=gpu_names),
+]
+_Kernel = Annotated[str | None, typer.Option("--kernel", "-k", help="With PROGRAM: only these kernels: a,b.")]
+_Blocks = Annotated[str | None, typer.Option(help="With PROGRAM: the blocks to trace: FIRST:LAST, 4x or all.")]
+_Include = Annotated[list[Path] | None, typer.Option("-I", help="With PROGRAM: a folder of include files.")]
+_Define = Annotated[list[str] | None, typer.Option("-D", help="With PROGRAM: define a macro, NAME or NAME=VALUE.")]
+_Library = Annotated[list[str] | None, typer.Option("-l", help="With PROGRAM: link a library.")]
+_Std = Annotated[str, typer.Option("--std", help="With PROGRAM: the C++ standard.")]
+_Github = Annotated[
+    bool | None,
+    typer.Option("--github/--no-github", help="Print annotations for GitHub.", show_default="in GitHub Actions"),
+]
+
+
 def check(
     ctx: typer.Context,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[PROGRAM]", help="With --update, a program to add: CUDA C++ files, an executable, a "
-                       "Python file, or a folder of traces. Its arguments follow after --."),
-    ] = None,
-    baseline: Annotated[Path, typer.Option("--baseline", "-b", help="The baseline file.")] = Path(
+    files: _Files = None,
+    baseline: _Baseline = Path(
         "memsim-baseline.toml"
     ),
-    update: Annotated[
-        bool, typer.Option("--update", help="Measure and write the baseline: of PROGRAM, else of all its programs.")
-    ] = False,
-    gpu: Annotated[
-        list[str] | None,
-        typer.Option(help="With PROGRAM: a GPU; give it several times for several.", autocompletion=gpu_names),
-    ] = None,
-    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="With PROGRAM: only these kernels: a,b.")] = None,
-    blocks: Annotated[
-        str | None, typer.Option(help="With PROGRAM: the blocks to trace: FIRST:LAST, 4x or all.")
-    ] = None,
-    include: Annotated[list[Path] | None, typer.Option("-I", help="With PROGRAM: a folder of include files.")] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", help="With PROGRAM: define a macro, NAME or NAME=VALUE.")
-    ] = None,
-    library: Annotated[list[str] | None, typer.Option("-l", help="With PROGRAM: link a library.")] = None,
-    std: Annotated[str, typer.Option("--std", help="With PROGRAM: the C++ standard.")] = "c++17",
-    github: Annotated[
-        bool | None,
-        typer.Option("--github/--no-github", help="Print annotations for GitHub.", show_default="in GitHub Actions"),
-    ] = None,
+    update: _Update = False,
+    gpu: _Gpu = None,
+    kernel: _Kernel = None,
+    blocks: _Blocks = None,
+    include: _Include = None,
+    define: _Define = None,
+    library: _Library = None,
+    std: _Std = "c++17",
+    github: _Github = None,
     jobs: Jobs = None,
     format: OutputFormat = None,
     quiet: QuietTables = False,

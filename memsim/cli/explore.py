@@ -7,44 +7,48 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables
+from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.cores import chosen_jobs
 
+_Workload = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORKLOAD [-- ARGS]",
+        help="A workload of the library, a path to kernel.py, or a program with @triton.autotune.",
+    ),
+]
+_Param = Annotated[
+    list[str] | None, typer.Option("--param", "-p", help="Fix a parameter, name=value; may be repeated.")
+]
+_Vary = Annotated[
+    list[str] | None,
+    typer.Option("--vary", help="Values of a choice, name=value,value, instead of the declared ones; may be repeated."),
+]
+_Kernel = Annotated[str | None, typer.Option(help="Tuned kernel of a program. Default: the first.")]
+_Keep = Annotated[int, typer.Option(min=0, help="Number of versions to simulate, the best by model.")]
+_Trials = Annotated[int, typer.Option(min=1, help="Trials per version.")]
+_Blocks = Annotated[str, typer.Option(help="Blocks to simulate: FIRST:LAST, 4x (times the resident threads) or all.")]
+_Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write all versions to this CSV file.")]
+_Figure = Annotated[Path | None, typer.Option(help="Draw the best versions' times in this PNG file.")]
+
 
 def explore(
     ctx: typer.Context,
-    workload: Annotated[
-        str,
-        typer.Argument(
-            metavar="WORKLOAD [-- ARGS]",
-            help="A workload of the library, a path to kernel.py, or a program with @triton.autotune.",
-        ),
-    ],
+    workload: _Workload,
     gpu: Gpu = DEFAULT_GPU,
-    param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="Fix a parameter, name=value; may be repeated.")
-    ] = None,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--vary", help="Values of a choice, name=value,value, instead of the declared ones; may be repeated."
-        ),
-    ] = None,
-    kernel: Annotated[str | None, typer.Option(help="Tuned kernel of a program. Default: the first.")] = None,
-    keep: Annotated[int, typer.Option(min=0, help="Number of versions to simulate, the best by model.")] = 5,
-    trials: Annotated[int, typer.Option(min=1, help="Trials per version.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
-    blocks: Annotated[
-        str, typer.Option(help="Blocks to simulate: FIRST:LAST, 4x (times the resident threads) or all.")
-    ] = "2x",
+    param: _Param = None,
+    vary: _Vary = None,
+    kernel: _Kernel = None,
+    keep: _Keep = 5,
+    trials: _Trials = 8,
+    seed: Seed = 0,
+    blocks: _Blocks = "2x",
     jobs: Jobs = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all versions to this CSV file.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the best versions' times in this PNG file.")] = None,
+    setting: Settings = None,
+    out: _Out = None,
+    figure: _Figure = None,
     force: Force = False,
     format: OutputFormat = None,
     json: AsJson = False,

@@ -61,8 +61,8 @@ def _line(one: dict[str, Any]) -> str:
         if one["of_best"] is not None:
             text += f", {one['of_best']:.0%} of the best possible time's speed"
     if one["error"] is not None:
-        place = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
-        text += f": {place}{one['error']['text']}"
+        location = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
+        text += f": {location}{one['error']['text']}"
     for finding in one["findings"][:1]:
         text += f"; {finding['cause']}, line {finding['line']}: {finding['hint']}"
     for warning in one["warnings"]:

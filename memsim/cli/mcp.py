@@ -42,8 +42,8 @@ def mcp() -> None:
 def _keep_streams() -> None:
     """Keep the protocol's streams to this process: a captured program inherits others, and may print."""
     protocol_in, protocol_out = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
+    null_input = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_input, 0)
     os.dup2(2, 1)
     sys.stdin = os.fdopen(protocol_in, "r", encoding="utf-8")
     sys.stdout = os.fdopen(protocol_out, "w", encoding="utf-8")

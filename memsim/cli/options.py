@@ -48,6 +48,10 @@ Jobs = Annotated[
         show_default="all cores, or MEMSIM_JOBS",
     ),
 ]  # fmt: skip
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+]
 OutputFormat = Annotated[
     str | None,
     typer.Option(
@@ -65,7 +69,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replay
 RunTrace = Annotated[
     Path | None, typer.Option("--trace", metavar="TRACE", help="The trace of the run, if it has moved.")
 ]
-Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
+WholeLaunch = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 
 
 def all_blocks(blocks: str | None, whole: bool) -> str | None:

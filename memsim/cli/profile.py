@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Seed, WholeLaunch, all_blocks, gpu_names
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
@@ -27,9 +27,9 @@ INTERRUPTED = 130
 class ProfilesProgram(WithArguments):
     """What stands after a program's name is that program's; after CUDA C++ files, from the first other word on."""
 
-    def program_place(self, args: list[str]) -> range | None:
+    def find_separator(self, args: list[str]) -> range | None:
         if "--" in args:
-            return super().program_place(args)
+            return super().find_separator(args)
         with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
         sources, at = False, 0
         while at < len(args):
@@ -44,44 +44,52 @@ class ProfilesProgram(WithArguments):
         return None
 
 
+_Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PROGRAM [ARGS]",
+        help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
+    ),
+]
+_Out = Annotated[Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")]
+_Gpu = Annotated[
+    str | None,
+    typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
+]
+_Kernel = Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")]
+_Blocks = Annotated[
+    str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
+]
+_EveryLaunch = Annotated[
+    bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
+]
+_Traces = Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")]
+_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
+_Define = Annotated[
+    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+]
+_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
+_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
+_Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")]
+
+
 def profile(
     ctx: typer.Context,
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="PROGRAM [ARGS]",
-            help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
-        ),
-    ],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")
-    ] = None,
-    gpu: Annotated[
-        str | None,
-        typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
-    ] = None,
-    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")] = None,
-    blocks: Annotated[
-        str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
-    ] = None,
-    whole: Whole = False,
-    every_launch: Annotated[
-        bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
-    ] = False,
-    traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
-    include: Annotated[
-        list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
-    ] = None,
-    define: Annotated[
-        list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-    ] = None,
-    library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
-    std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    files: _Files,
+    out: _Out = None,
+    gpu: _Gpu = None,
+    kernel: _Kernel = None,
+    blocks: _Blocks = None,
+    whole: WholeLaunch = False,
+    every_launch: _EveryLaunch = False,
+    traces: _Traces = None,
+    include: _Include = None,
+    define: _Define = None,
+    library: _Library = None,
+    std: _Std = "c++17",
+    seed: Seed = 0,
     jobs: Jobs = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")
-    ] = False,
+    quick: _Quick = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,
@@ -113,10 +121,10 @@ def profile(
                 raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
             recorded, activities = _folder(program)
         else:
-            place = traces or Path(scratch) / "traces"
+            trace_folder = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
             recorded, activities = _captured(
-                files, ctx.obj or [], place, gpu, force, quiet,
+                files, ctx.obj or [], trace_folder, gpu, force, quiet,
                 kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
@@ -147,11 +155,17 @@ def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     from memsim.cli.run_folder import folder_traces
     from memsim.sources.launch_list import all_activities, all_launches
 
-    return all_launches(folder, folder_traces(folder, [], in_turn=True)), all_activities(folder)
+    return all_launches(folder, folder_traces(folder, [], in_order=True)), all_activities(folder)
 
 
 def _captured(
-    files: list[str], arguments: list[str], place: Path, gpu: str | None, force: bool, quiet: bool, **options: Any
+    files: list[str],
+    arguments: list[str],
+    trace_folder: Path,
+    gpu: str | None,
+    force: bool,
+    quiet: bool,
+    **options: Any,
 ) -> tuple[list[Trace], Activities]:
     """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
@@ -162,11 +176,20 @@ def _captured(
     _tell(f"running {files[0]}", quiet)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         captured = capture(
-            files, arguments=arguments, out=place, launch="all", gpu=gpu or DEFAULT_GPU, progress=advance, **options
+            files,
+            arguments=arguments,
+            out=trace_folder,
+            launch="all",
+            gpu=gpu or DEFAULT_GPU,
+            progress=advance,
+            **options,
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
+    kernels, every = (
+        len(captured.launches),
+        [captured.traces[trace_folder] for trace_folder in captured.program] or captured.traces,
+    )
     launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
     _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
     return every, captured.activities

@@ -12,7 +12,7 @@ from memsim.support.errors import InputError
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
     from memsim.analysis.result import RunResult
-    from memsim.report.figure_options import Sheet
+    from memsim.report.figure_options import FigureOptions
     from memsim.studies.compare_programs import ProgramComparison
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
@@ -76,7 +76,7 @@ def compared_programs(paths: list[Path], convention: Convention, format: str) ->
     return found
 
 
-def plotted_programs(paths: list[Path], out: Path, convention: Convention, sheet: Sheet) -> list[Path]:
+def plotted_programs(paths: list[Path], out: Path, convention: Convention, figure_options: FigureOptions) -> list[Path]:
     """Draw profiles; the files written, none for other results.
 
     Raises:
@@ -85,7 +85,7 @@ def plotted_programs(paths: list[Path], out: Path, convention: Convention, sheet
     from memsim.report.program_figures import plot_programs
 
     loaded = _all_programs(paths, convention, "memsim plot")
-    return plot_programs({Path(path).stem: one for path, one in loaded}, out, sheet) if loaded else []
+    return plot_programs({Path(path).stem: one for path, one in loaded}, out, figure_options) if loaded else []
 
 
 def _all_programs(paths: list[Path], convention: Convention, command: str) -> list[tuple[str, ProgramResult]]:

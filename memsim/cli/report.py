@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.causes import explained_causes
+from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import CountedAs, Force, Quick
 from memsim.cli.output import check_file
 from memsim.support.errors import InputError
@@ -58,7 +58,7 @@ def report(
             results |= longest_kernels(programs[path.stem])
         elif path.stem not in studies:
             results[path.stem] = RunResult.load(path, convention)
-    found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
-    causes = {label: of for label, of in found.items() if of is not None}
+    found = {label: bottlenecks_with_gains(one, None, quick, None) for label, one in results.items()}
+    bottlenecks = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
-        typer.echo(write_page(results, studies, page, causes, programs))
+        typer.echo(write_page(results, studies, page, bottlenecks, programs))

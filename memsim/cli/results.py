@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.cli.causes import explained_causes
+from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
 from memsim.cli.output import print_output
 from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.report.figure_options import Sheet
+    from memsim.report.figure_options import FigureOptions
 
 
 def show(
@@ -81,11 +81,15 @@ def show(
         raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
     else:
         result = RunResult.load(path, convention)
-    causes = partial(explained_causes, result, trace, quick, jobs)
+    bottlenecks = partial(bottlenecks_with_gains, result, trace, quick, jobs)
     if why:
-        shown = why_output(result, causes())
+        shown = why_output(result, bottlenecks())
     else:
-        shown = profiler.listing(result, quiet) if ncu else text.output(result, method=method, by=by, causes=causes)
+        shown = (
+            profiler.listing(result, quiet)
+            if ncu
+            else text.output(result, method=method, by=by, bottlenecks=bottlenecks)
+        )
     print_output(shown, chosen)
 
 
@@ -113,23 +117,27 @@ def plot(
     from memsim.analysis.result import RunResult
     from memsim.cli.program import plotted_programs
     from memsim.report import comparison_figures, figures
-    from memsim.report.figure_style import Sheet
+    from memsim.report.figure_style import FigureOptions
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
-    sheet = Sheet(format, dpi, size)
+    figure_options = FigureOptions(format, dpi, size)
     if any(is_study(path) for path in paths):
-        _plot_study(paths, out, force, convention, sheet)
+        _plot_study(paths, out, force, convention, figure_options)
         return
     if len({path.stem for path in paths}) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
-        if drawn := plotted_programs(paths, out, convention, sheet):
+        if drawn := plotted_programs(paths, out, convention, figure_options):
             typer.echo("\n".join(map(str, drawn)))
             return
         results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
-        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison_figures.plot(results, out, sheet)
+        drawn = (
+            figures.plot(results.popitem()[1], out, figure_options)
+            if one
+            else comparison_figures.plot(results, out, figure_options)
+        )
         for written in drawn:
             typer.echo(written)
 
@@ -144,7 +152,9 @@ def _show_study(path: Path, convention: Convention, format: str, other: str) -> 
     print_output(report.output(StudyTrials.load(path, convention)), format)
 
 
-def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:
+def _plot_study(
+    paths: list[Path], out: Path, force: bool, convention: Convention, figure_options: FigureOptions
+) -> None:
     from memsim.report import study_figures
     from memsim.studies import StudyTrials
     from memsim.support.files import keeping_existing
@@ -152,5 +162,5 @@ def _plot_study(paths: list[Path], out: Path, force: bool, convention: Conventio
     if len(paths) > 1:
         raise InputError("plot", "RESULT", "has a study among other files; give the study alone")
     with keeping_existing(force):
-        for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, sheet):
+        for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, figure_options):
             typer.echo(written)

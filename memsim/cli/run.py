@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.causes import explained_causes
-from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables
+from memsim.cli.bottlenecks import bottlenecks_with_gains
+from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import print_output
 from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
+    from memsim.analysis.stopping import Plan
+    from memsim.interactive_result import Result
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
     from memsim.why import Bottleneck
@@ -29,76 +31,89 @@ LONG_SECONDS = 60  # a run whose result one would rather not make again
 _POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 
+_Trace = Annotated[
+    Path,
+    typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g, .traceg or .tracez; or a folder of traces."),
+]
+_ResultOut = Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")]
+_Resume = Annotated[
+    bool, typer.Option("--resume", help="Continue with the trials of that file, and with those of a killed run.")
+]
+_Kernel = Annotated[
+    str | None, typer.Option("--kernel", "-k", help="Kernel of kernelslist.g: its id, file or part of its name.")
+]
+_Trials = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Exactly this many. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
+        show_default=False,
+    ),
+]
+_Until = Annotated[
+    float | None,
+    typer.Option(
+        min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
+    ),
+]
+_Precise = Annotated[
+    bool, typer.Option("--precise", help="Stop when every hit ratio is known within 0.1 points, 8 to 64 trials.")
+]
+_MinTrials = Annotated[
+    int | None,
+    typer.Option(min=2, help="Fewest trials if --trials is not given; 20 with --until.", show_default="3"),
+]
+_MaxTrials = Annotated[
+    int | None,
+    typer.Option(min=2, help="Most trials if --trials is not given; 1000 with --until.", show_default="8"),
+]
+_Warm = Annotated[
+    bool,
+    typer.Option(
+        "--warm",
+        help="Start with warm caches, as one replay leaves them. In a folder, L2 stays warm from launch to launch.",
+    ),
+]
+_FromItsStart = Annotated[
+    bool, typer.Option("--whole", help="Replay a whole launch from its start; refuse a trace of part of a launch.")
+]
+_Sample = Annotated[
+    bool,
+    typer.Option("--sample", help="Experimental: replay groups of a large launch's blocks, not all of them."),
+]
+_EngineName = Annotated[
+    Engine, typer.Option("--engine", help="reference: the readable SimPy model; same results, but slow.")
+]
+_Uncertain = Annotated[
+    bool, typer.Option("--uncertain", help="Also report the error bar of the model (docs/how_to/sensitivity.md).")
+]
+_Quick = Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")]
+
+
 def run(
-    path: Annotated[
-        Path,
-        typer.Argument(
-            metavar="TRACE", help="A trace file, or kernelslist.g, .traceg or .tracez; or a folder of traces."
-        ),
-    ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue with the trials of that file, and with those of a killed run.")
-    ] = False,
+    path: _Trace,
+    out: _ResultOut = None,
+    resume: _Resume = False,
     force: Force = False,
-    kernel: Annotated[
-        str | None, typer.Option("--kernel", "-k", help="Kernel of kernelslist.g: its id, file or part of its name.")
-    ] = None,
+    kernel: _Kernel = None,
     gpu: GpuOfTrace = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Exactly this many. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
-            show_default=False,
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    trials: _Trials = None,
+    seed: Seed = 0,
     jobs: Jobs = None,
-    until: Annotated[
-        float | None,
-        typer.Option(
-            min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
-        ),
-    ] = None,
-    precise: Annotated[
-        bool, typer.Option("--precise", help="Stop when every hit ratio is known within 0.1 points, 8 to 64 trials.")
-    ] = False,
-    min_trials: Annotated[
-        int | None,
-        typer.Option(min=2, help="Fewest trials if --trials is not given; 20 with --until.", show_default="3"),
-    ] = None,
-    max_trials: Annotated[
-        int | None,
-        typer.Option(min=2, help="Most trials if --trials is not given; 1000 with --until.", show_default="8"),
-    ] = None,
-    warm: Annotated[
-        bool,
-        typer.Option(
-            "--warm",
-            help="Start with warm caches, as one replay leaves them. In a folder, L2 stays warm from launch to launch.",
-        ),
-    ] = False,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Replay a whole launch from its start; refuse a trace of part of a launch.")
-    ] = False,
-    sample: Annotated[
-        bool,
-        typer.Option("--sample", help="Experimental: replay groups of a large launch's blocks, not all of them."),
-    ] = False,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="reference: the readable SimPy model; same results, but slow.")
-    ] = Engine.compiled,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
-    ] = None,
-    uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Also report the error bar of the model (docs/how_to/sensitivity.md).")
-    ] = False,
+    until: _Until = None,
+    precise: _Precise = False,
+    min_trials: _MinTrials = None,
+    max_trials: _MaxTrials = None,
+    warm: _Warm = False,
+    whole: _FromItsStart = False,
+    sample: _Sample = False,
+    engine: _EngineName = Engine.compiled,
+    setting: Settings = None,
+    uncertain: _Uncertain = False,
     convention: CountedAs = Convention.model,
     format: OutputFormat = None,
     json: AsJson = False,
-    quick: Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")] = False,
+    quick: _Quick = False,
     quiet: QuietTables = False,
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
@@ -125,10 +140,10 @@ def run(
     memsim run spmv.h5 --set l2.size_bytes=37748736
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
-    from memsim.analysis.stopping import Plan, Running
+    from memsim.analysis.stopping import Plan
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
-    from memsim.montecarlo.keep import check_choice
+    from memsim.montecarlo.checkpoint import check_resume_or_force
     from memsim.report.formats import chosen_format
     from memsim.support.cores import all_cores
     from memsim.support.progress import bar
@@ -140,45 +155,54 @@ def run(
         settings=parse_settings(setting or []), engine=engine, sample=sample,
     )  # fmt: skip
     if path.is_dir():
-        from memsim.cli.run_folder import Outputs, run_folder
-
-        options = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
-        options |= {"--engine (with --warm)": warm and engine is Engine.reference}
-        refused = [name for name, value in options.items() if value]
-        run_folder(path, replay, refused, Outputs(out, force, chosen, quiet))
+        refused = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
+        refused |= {"--engine (with --warm)": warm and engine is Engine.reference}
+        _run_folder(path, replay, refused, out, force, chosen, quiet)
         return
     if out is not None:
-        check_choice(out, resume, force, path, *([gpu] if gpu else []))
+        check_resume_or_force(out, resume, force, path, *([gpu] if gpu else []))
     elif resume or force:
         raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
-    running, most = Running(plan.watched(convention)), plan.most
-    with bar("trials", name="replaying", hidden=quiet) as advance:
-        advance(0, most)
-        result = replay(
-            recorded,
-            until=until,
-            progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),
-            out=out,
-            resume=resume,
-            force=force,
-        )
-    asked = uncertain and not result.interrupted
-    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
-    stored = out if out is not None and not result.interrupted else None
-    causes = partial(explained_causes, result, recorded, quick or result.interrupted, jobs)
-    _print_result(result, causes, error, stored, chosen, quiet)
-    if message := _kept(result, most, out, monotonic() - begin):
+    replay = partial(replay, recorded, until=until, out=out, resume=resume, force=force)
+    result = _replayed(replay, plan, convention, quiet)
+    wants_error = uncertain and not result.interrupted
+    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if wants_error else None
+    bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
+    _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
+    if message := _storage_message(result, plan.most, out, monotonic() - begin):
         typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
 
+def _run_folder(
+    folder: Path, replay: partial[Result], refused: Mapping[str, object], out: Path | None, force: bool, format: str,
+    quiet: bool,
+) -> None:  # fmt: skip
+    """Replay a folder's traces; `refused` are options, by name, that concern a single trace."""
+    from memsim.cli.run_folder import Outputs, run_folder
+
+    given = [name for name, value in refused.items() if value]
+    run_folder(folder, replay, given, Outputs(out, force, format, quiet))
+
+
+def _replayed(replay: partial[Result], plan: Plan, convention: str, quiet: bool) -> Result:
+    """The result of a trace, with a bar that says how narrow its intervals are."""
+    from memsim.analysis.stopping import Running
+    from memsim.support.progress import bar
+
+    running, most = Running(plan.watched(convention)), plan.most
+    with bar("trials", name="replaying", hidden=quiet) as advance:
+        advance(0, most)
+        return replay(progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most))
+
+
 def _print_result(
     result: RunResult,
-    causes: Callable[[], Sequence[Bottleneck] | None],
+    bottlenecks: Callable[[], Sequence[Bottleneck] | None],
     error: ModelError | None,
     stored: Path | None,
     format: str,
@@ -192,20 +216,20 @@ def _print_result(
     from memsim.report.text import notes, output
 
     found = f"stored in {stored}; what makes it slow: memsim show {shlex.quote(str(stored))} --why"
-    print_output(output(result, causes=causes, error=error, notes=[found] if stored else ()), format, quiet)
+    print_output(output(result, bottlenecks=bottlenecks, error=error, notes=[found] if stored else ()), format, quiet)
     for note in notes(result) if quiet or format not in FOR_PEOPLE else ():
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
+def _storage_message(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
     """What became of the trials, where it is not what was asked for."""
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
-        place = (
+        destination = (
             f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
         )
-        return f"interrupted: {counted} of {most:,} kept, {place}"
+        return f"interrupted: {counted} of {most:,} kept, {destination}"
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"
     return ""

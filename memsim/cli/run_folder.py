@@ -20,8 +20,8 @@ from memsim.support.files import writing
 from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
-_IN_TURN = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
-_OF_EACH = ("whole", "precise", "min_trials", "max_trials")  # what they do not heed
+_IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # the options of launches that run in order
+_IGNORED_IN_ORDER = ("whole", "precise", "min_trials", "max_trials")  # what those runs do not use
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,15 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     Raises:
         InputError: an option that does not concern these launches, a folder or trace that will not do.
     """
-    in_turn = replay.keywords["warm"]
-    if in_turn:
-        unheeded = [name for name in _OF_EACH if replay.keywords[name]]
-        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in unheeded)]
-    traces = folder_traces(folder, refused, in_turn)
+    in_order = replay.keywords["warm"]
+    if in_order:
+        ignored = [name for name in _IGNORED_IN_ORDER if replay.keywords[name]]
+        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in ignored)]
+    traces = folder_traces(folder, refused, in_order)
     files = outputs.files(traces)
-    if in_turn:
+    if in_order:
         with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
-            given = {name: replay.keywords[name] for name in _IN_TURN}
+            given = {name: replay.keywords[name] for name in _IN_ORDER}
             results = simulate_program(traces, **given, progress=advance)
     else:
         results = until_interrupted(traces, replay)
@@ -89,16 +89,16 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     print_output(program_output([trace.path for trace in traces], results), outputs.format, outputs.quiet)
 
 
-def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -> list[Trace]:
+def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) -> list[Trace]:
     """All traces of a folder, in the order of their launches where they tell it, else of their names' numbers.
 
     Args:
         folder: with trace files.
         refused: options that were given and that concern one trace.
-        in_turn: whether the order matters, so that each trace must tell its place.
+        in_order: whether the order matters, so that each trace must record its position.
 
     Raises:
-        InputError: an option of those, no trace in the folder, or one that does not tell its place where that matters.
+        InputError: an option of those, no trace in the folder, or one without its position where that matters.
     """
     if refused:
         raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")
@@ -106,8 +106,8 @@ def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -
     if not traces:
         raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
     for trace in traces:
-        if in_turn and "order" not in trace.parameters:
-            problem = "has no order, the launch's place in the program; capture it anew, or leave --warm out"
+        if in_order and "order" not in trace.parameters:
+            problem = "has no order, the launch's position in the program; capture it anew, or leave --warm out"
             raise InputError(trace.path, "parameters", problem)
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables
+from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
@@ -30,11 +30,9 @@ def sensitivity(
         int | None, typer.Option(min=2, help="Number of points, a power of two (64; with --uncertain 32).")
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Trials per point, with --uncertain.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    seed: Seed = 0,
     jobs: Jobs = None,
-    setting: Annotated[
-        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
-    ] = None,
+    setting: Settings = None,
     convention: CountedAs = Convention.model,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the bars in this PNG file.")] = None,
     force: Force = False,

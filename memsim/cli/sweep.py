@@ -67,8 +67,8 @@ def sweep(
         found = study.run(out, jobs=chosen_jobs(jobs), executor=executor, resume=resume, force=force, progress=progress)
     print_output(report.output(found), chosen, quiet)
     if not found.about["complete"]:
-        place = f"in the journal of {out}; --resume continues it" if out else "nowhere; give -o to keep them"
-        typer.echo(f"memsim: interrupted; what is finished is kept {place}", err=True)
+        destination = f"in the journal of {out}; --resume continues it" if out else "nowhere; give -o to keep them"
+        typer.echo(f"memsim: interrupted; what is finished is kept {destination}", err=True)
         raise typer.Exit(INTERRUPTED)
 
 

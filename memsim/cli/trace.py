@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuToFill, OutputFormat, QuietTables, TraceFile, Whole, all_blocks, workload_names
+from memsim.cli.options import (
+    Force,
+    GpuToFill,
+    OutputFormat,
+    QuietTables,
+    TraceFile,
+    WholeLaunch,
+    all_blocks,
+    workload_names,
+)
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 
@@ -29,7 +38,7 @@ def trace(
     blocks: Annotated[
         str | None, typer.Option(help="Blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
-    whole: Whole = False,
+    whole: WholeLaunch = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,

@@ -23,14 +23,14 @@ from memsim.capture.arena import ProcessMemory
 from memsim.gpu.config import GPU
 from memsim.gpu.scale_model import scale_models
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.flushed import fill, own_dirty_sectors, with_buffer
+from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
-from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, places
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
-from memsim.sources.snapshot import wave_blocks
+from memsim.sources.traced_blocks import wave_blocks
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -40,8 +40,8 @@ from memsim.trace.transactions import Transactions
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 WAVES = 2  # of blocks of the scale model
 GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
-KEPT_RUNS = 64  # kernels that stay ready for their next shape
-TELL_SECONDS = 15.0  # between lines that tell of progress
+MOST_RUNS = 64  # kernels that stay ready for their next shape
+REPORT_SECONDS = 15.0  # between lines that tell of progress
 _POINTER = 8
 _GOLDEN = 0.6180339887498949
 
@@ -72,7 +72,7 @@ class BenchmarkTimer:
     least_share: float = 1.0
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
-    _told: float = field(default_factory=time.monotonic)
+    _last_report: float = field(default_factory=time.monotonic)
 
     def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
         """The simulated time of a launch.
@@ -90,8 +90,8 @@ class BenchmarkTimer:
         if found is None:
             found = self._known[key] = self.simulate(run, flushed)
             self.simulated += 1
-        if time.monotonic() - self._told > TELL_SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._last_report > REPORT_SECONDS:
+            self._last_report = time.monotonic()
             total = self.timed.total()
             self.tell(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
         return found
@@ -123,7 +123,7 @@ class BenchmarkTimer:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
         self._ready[key] = run
-        if len(self._ready) > KEPT_RUNS:
+        if len(self._ready) > MOST_RUNS:
             self._ready.popitem(last=False)
         return run
 
@@ -148,13 +148,13 @@ class BenchmarkTimer:
     def simulate(self, run: KernelRun, flushed: bool) -> float:
         """The simulated time of a launch in milliseconds; `flushed` as above."""
         shape = run.shape(run.launch.registers)
-        divisor, gpu, wanted = self._sample(run, shape)
+        divisor, gpu, sampled = self._sample(run, shape)
         teams = -(-run.launch.n_blocks // run.device.team // divisor)
-        self.least_share = min(self.least_share, wanted * run.device.team / run.launch.n_blocks)
+        self.least_share = min(self.least_share, sampled * run.device.team / run.launch.n_blocks)
         scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
         with Scratch() as folder:
             path = Path(folder) / "sample.h5"
-            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, wanted))
+            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled))
             return _replay(Trace.open(path), gpu, Path(folder), flushed)
 
     def _sample(self, run: KernelRun, shape: LaunchShape) -> tuple[int, GPU, int]:
@@ -168,28 +168,28 @@ class BenchmarkTimer:
         rows = max(1, len(run.chunk(team, 0).op))
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)
-            whole = -(-n_teams // divisor)
-            wanted = min(whole, WAVES * wave)
-            if wanted * rows <= MOST_ROWS:
-                return divisor, gpu, wanted
-        return divisor, gpu, min(whole, wave)
+            scaled_teams = -(-n_teams // divisor)
+            sampled = min(scaled_teams, WAVES * wave)
+            if sampled * rows <= MOST_ROWS:
+                return divisor, gpu, sampled
+        return divisor, gpu, min(scaled_teams, wave)
 
 
-def sampled_teams(n_teams: int, wanted: int) -> np.ndarray:
+def sampled_teams(n_teams: int, sampled: int) -> np.ndarray:
     """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
 
     >>> sampled_teams(100, 4).tolist()
     [14, 30, 70, 86]
     """
-    if wanted >= n_teams:
+    if sampled >= n_teams:
         return np.arange(n_teams)
-    groups = min(GROUPS, wanted)
+    groups = min(GROUPS, sampled)
     found = []
     for number in range(groups):
-        length = wanted * (number + 1) // groups - wanted * number // groups
+        length = sampled * (number + 1) // groups - sampled * number // groups
         first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
-        place = (_GOLDEN * (number + 1)) % 1
-        found.append(first + int(place * (stop - first - length)) + np.arange(length))
+        offset = (_GOLDEN * (number + 1)) % 1
+        found.append(first + int(offset * (stop - first - length)) + np.arange(length))
     return np.concatenate(found)
 
 
@@ -218,7 +218,7 @@ def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     seeds = np.random.SeedSequence(0)
     system = System(transactions, gpu, execution.resident, seeds, where, name=trace.path)
     if flushed:
-        fill(system.machine, lines, _dirty_share(trace, gpu, lines))
+        fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines))
     trial = system.run()
     if flushed:
         trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))
@@ -239,10 +239,10 @@ def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
 
 
 def _pointers(launch: PtxLaunch, memory: ProcessMemory, data: bytes) -> list[tuple[int, int]]:
-    """The allocations that words of a launch's parameters point into: their addresses, and the words' places."""
+    """The allocations that words of a launch's parameters point into: their addresses, and the words' offsets."""
     found = []
     parameters = launch.function.parameters
-    for first, one in zip(places(parameters), parameters, strict=True):
+    for first, one in zip(parameter_offsets(parameters), parameters, strict=True):
         for at in range(first, first + one.bytes - _POINTER + 1, _POINTER):
             allocation = memory.allocation_at(int.from_bytes(data[at : at + _POINTER], "little"))
             if allocation is not None:

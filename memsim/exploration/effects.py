@@ -58,12 +58,12 @@ def shares(versions: Sequence[Chosen], times: Sequence[float], choices: Choices)
     total = float(((log - log.mean()) ** 2).sum())
     if total <= 1e-12 * len(log):
         return dict.fromkeys(choices, 0.0)
-    whole = _unexplained(versions, log, choices)
+    unexplained = _unexplained(versions, log, choices)
     without = {
         name: _unexplained(versions, log, {other: values for other, values in choices.items() if other != name})
         for name in choices
     }
-    return {name: max(0.0, min(1.0, (rest - whole) / total)) for name, rest in without.items()}
+    return {name: max(0.0, min(1.0, (rest - unexplained) / total)) for name, rest in without.items()}
 
 
 def decisions(versions: Sequence[Chosen], models: Sequence[Modelled], choices: Choices, best: Chosen) -> list[Decision]:

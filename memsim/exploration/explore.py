@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memsim.exploration.search import Asked, Effort, Exploration, Progress, SearchTask, search
+from memsim.exploration.search import Effort, Exploration, ExplorationRequest, Progress, SearchTask, search
 from memsim.exploration.space import Chosen, choices_of, combinations
 from memsim.gpu.config import GPU
 from memsim.sources.describe import Workload, load_workload
@@ -34,8 +34,8 @@ def explore(
     if not _FORKS and isinstance(workload, Workload):
         effort = replace(effort, jobs=1)
     given = {name: loaded.parameters(parameters)[name] for name in parameters}
-    asked = Asked(loaded.shown, given, choices)
-    return search(SearchTask(trace, gpu, effort), asked, list(combinations(choices)), progress)
+    request = ExplorationRequest(loaded.shown, given, choices)
+    return search(SearchTask(trace, gpu, effort), request, list(combinations(choices)), progress)
 
 
 def _trace(

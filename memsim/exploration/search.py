@@ -127,7 +127,7 @@ class SearchTask:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExplorationRequest:
     """Whose versions they are: :class:`Exploration` says of what is here."""
 
     workload: str
@@ -135,7 +135,9 @@ class Asked:
     choices: Mapping[str, tuple[Any, ...]]
 
 
-def search(task: SearchTask, asked: Asked, versions: list[Chosen], progress: Progress | None) -> Exploration:
+def search(
+    task: SearchTask, request: ExplorationRequest, versions: list[Chosen], progress: Progress | None
+) -> Exploration:
     """All versions by model, and the best by simulation.
 
     Raises:
@@ -144,14 +146,16 @@ def search(task: SearchTask, asked: Asked, versions: list[Chosen], progress: Pro
     keep = task.effort.keep
     models, rejected = _modelled(task, versions, progress)
     if not models:
-        raise InputError(asked.workload, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
+        raise InputError(request.workload, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
     models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
     simulated = _simulated(task, models[:keep], progress)
     simulated.sort(key=lambda version: version.milliseconds)
     others = [one for one in models if all(one.chosen != other.chosen for other in simulated)]
     complete = len(simulated) == min(keep, len(models))
     found = (*simulated, *others)
-    return Exploration(asked.workload, task.gpu.name, asked.parameters, asked.choices, found, tuple(rejected), complete)
+    return Exploration(
+        request.workload, task.gpu.name, request.parameters, request.choices, found, tuple(rejected), complete
+    )
 
 
 def _modelled(

@@ -22,7 +22,7 @@ def choices_of(
 
     Args:
         given: parameters with one value, which close a choice.
-        vary: parameters with several, in the place of those declared.
+        vary: parameters with several, instead of those declared.
 
     Raises:
         InputError: an unknown parameter or a bad value, no choice at all, or too many versions.

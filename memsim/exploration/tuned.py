@@ -10,18 +10,18 @@ from typing import Any
 
 from memsim.capture.tuning import Configuration, SilentTuner, TunedKernel
 from memsim.exploration.model import modelled
-from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, SearchTask, search
+from memsim.exploration.search import ONE_WAVE, Effort, Exploration, ExplorationRequest, Progress, SearchTask, search
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.files import read_small
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 _LARGEST_FILE = 1 << 20
-_TUNES_NOTHING = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
+_NOT_TUNED = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
 
 
 def is_program(path: str | Path) -> bool:
@@ -71,7 +71,7 @@ def explore_tuned(
         known = {_key(_open(one.chosen, choices)): one for one in tuned.configurations}
         task = SearchTask(partial(_trace, known, waves), gpu, effort)
         versions = [_open(one.chosen, choices) for one in tuned.configurations]
-        return search(task, Asked(f"{script}:{tuned.kernel}", {}, choices), versions, progress)
+        return search(task, ExplorationRequest(f"{script}:{tuned.kernel}", {}, choices), versions, progress)
 
 
 def _tuned(
@@ -85,8 +85,8 @@ def _tuned(
         return modelled(trace, gpu).milliseconds
 
     timer = Timer(clock, blocks, folder, until=lambda name: kernel in (None, name))
-    nothing = Wanted(launches=())  # of launches that are not timed
-    capture_script(script, arguments, folder / f"launch{SUFFIX}", gpu, nothing, timer=timer, needs_trace=False)
+    no_launches = CaptureSelection(launches=())  # of launches that are not timed
+    capture_script(script, arguments, folder / f"launch{SUFFIX}", gpu, no_launches, timer=timer, needs_trace=False)
     others = []
     for one in timer.tuned:
         if isinstance(one, SilentTuner):
@@ -95,7 +95,7 @@ def _tuned(
         if kernel in (None, one.kernel):
             return one
         others.append(one.kernel)
-    problem = f"is not tuned; tuned are {', '.join(others)}" if others else _TUNES_NOTHING
+    problem = f"is not tuned; tuned are {', '.join(others)}" if others else _NOT_TUNED
     raise InputError(script, kernel or "kernel", problem)
 
 

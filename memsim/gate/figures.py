@@ -210,6 +210,6 @@ def _causes(result: RunResult) -> dict[tuple[str, int], tuple[str, str]]:
     for one in find_bottlenecks(result):
         for finding in one.findings:
             for op in finding.ops:
-                place = result.trials.ops[op]["file"], result.trials.ops[op]["line"]
-                found.setdefault(place, (str(one.cause), finding.advice))
+                location = result.trials.ops[op]["file"], result.trials.ops[op]["line"]
+                found.setdefault(location, (str(one.cause), finding.advice))
     return found

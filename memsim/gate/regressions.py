@@ -85,18 +85,18 @@ def _growth_of_ratio(
     before: KernelFigures, now: MeasuredKernel, amount: Callable[[AccessFigures], float], spaces: bool, unit: str
 ) -> tuple[str, int, str]:
     """The access whose amount per request grew most, weighted by its requests."""
-    best: tuple[float, AccessFigures, float, float] | None = None
+    largest: tuple[float, AccessFigures, float, float] | None = None
     for was, one in matched(before, now.figures):
         if (one.space in ("shared", "constant")) != spaces or not one.requests:
             continue
         ratio = amount(one) / one.requests
         old = amount(was) / was.requests if was and was.requests else 0.0
         grew = (ratio - old) * one.requests
-        if best is None or grew > best[0]:
-            best = grew, one, old, ratio
-    if best is None or best[0] <= 0:
+        if largest is None or grew > largest[0]:
+            largest = grew, one, old, ratio
+    if largest is None or largest[0] <= 0:
         return _kernel_itself(now, f"{unit} grew, as the kernel's accesses changed")
-    _, one, old, ratio = best
+    _, one, old, ratio = largest
     return _at(one, f"{_named(one)}: {ratio:.3g} {unit}, baseline {old:.3g}")
 
 

@@ -160,9 +160,9 @@ def _explain(errors: list[Any]) -> tuple[str, str]:
     given = repr(error["input"])
     given = given if len(given) <= 60 else given[:57] + "..."
     would_do = [error["msg"].removeprefix("Input ")]
-    if (whole := field.rpartition(".")[0]) in fields():  # one of several kinds of value, each with an error
+    if (union := field.rpartition(".")[0]) in fields():  # one of several kinds of value, each with an error
         kinds = [other["msg"] for other in errors if other["loc"][:-1] == error["loc"][:-1]]
-        field, would_do = whole, [kind.removeprefix("Input ") for kind in kinds]
+        field, would_do = union, [kind.removeprefix("Input ") for kind in kinds]
     return field, f"is {given}; it {', or '.join(would_do)}"
 
 

@@ -52,13 +52,13 @@ def read(path: str | Path, base: str | None = None) -> Report:
     if vendor != "NVIDIA":
         raise InputError(path, "general.vendor", f"is {vendor!r:.40}; give a report of an NVIDIA GPU")
     version = "general.computeCapability"
-    capability = f"{report.whole(f'{version}.major')}.{report.whole(f'{version}.minor', 0)}"
+    capability = f"{report.integer(f'{version}.major')}.{report.integer(f'{version}.minor', 0)}"
     base = base or board.nearest(capability)
     known = load_gpu(base)
     when = report.get("meta.timestamp")
     source = f"mt4g, {name}, {printable(when[:10])}" if isinstance(when, str) else f"mt4g, {name}"
     values = {"compute_capability": Provenance(capability, "", source, "documented")}
-    clock = report.whole("general.clockRate.value") / 1000
+    clock = report.integer("general.clockRate.value") / 1000
     for field, value, where, status in _values(report, known):
         values[field] = board.sourced(field, value, f"{source}: {where}", status, clock)
     presets.inheriting(base, values, path)  # or it says what does not fit together
@@ -69,58 +69,58 @@ _Value = tuple[str, Any, str, str]  # field, value, place in the report, status
 
 
 def _values(report: _Json, base: GPU) -> Iterator[_Value]:
-    for field, place in (
+    for field, key in (
         ("sm.count", "compute.multiProcessorCount"),
         ("sm.max_threads", "compute.maxThreadsPerMultiProcessor"),
         ("sm.max_blocks", "compute.maxBlocksPerMultiProcessor"),
         ("sm.registers", "compute.regsPerMultiProcessor"),
         ("sm.shared_bytes", "memory.shared.sharedMemPerMultiProcessor.value"),
     ):
-        yield field, report.whole(place), place, "documented"
-    warp = report.whole("compute.warpSize")
-    place = "compute.maxThreadsPerMultiProcessor"
-    yield "sm.max_warps", report.whole(place) // warp, f"{place} over warpSize", "documented"
-    yield "sm.clock_mhz", report.whole("general.clockRate.value") / 1000, "general.clockRate", "documented"
+        yield field, report.integer(key), key, "documented"
+    warp = report.integer("compute.warpSize")
+    key = "compute.maxThreadsPerMultiProcessor"
+    yield "sm.max_warps", report.integer(key) // warp, f"{key} over warpSize", "documented"
+    yield "sm.clock_mhz", report.integer("general.clockRate.value") / 1000, "general.clockRate", "documented"
     yield from _latency(report, "sm.shared_latency_cycles", "memory.shared.latency")
     yield from _l1(report, base)
     yield from _l2(report, base)
     yield from _dram(report, base)
 
 
-def _latency(report: _Json, field: str, place: str) -> Iterator[_Value]:
-    median = report.number(f"{place}.p50")
+def _latency(report: _Json, field: str, key: str) -> Iterator[_Value]:
+    median = report.number(f"{key}.p50")
     if median is not None and 1 <= median < 10**5:
-        yield field, round(median), f"{place}, median", "measured"
+        yield field, round(median), f"{key}, median", "measured"
 
 
 def _l1(report: _Json, base: GPU) -> Iterator[_Value]:
-    place = "memory.l1"
-    yield from _granularity(report, place, "l1.line_bytes", "l1.sector_bytes")
-    yield from _latency(report, "l1.hit_latency_cycles", f"{place}.latency")
-    found = report.number(f"{place}.size.size")
+    key = "memory.l1"
+    yield from _granularity(report, key, "l1.line_bytes", "l1.sector_bytes")
+    yield from _latency(report, "l1.hit_latency_cycles", f"{key}.latency")
+    found = report.number(f"{key}.size.size")
     if found is None:
         return
     for field, value in board.usable_l1(base.l1, round(found)).items():
-        yield field, value, f"{place}.size, {found:g} bytes", "measured"
+        yield field, value, f"{key}.size, {found:g} bytes", "measured"
 
 
 def _l2(report: _Json, base: GPU) -> Iterator[_Value]:
-    place = "memory.l2"
-    yield from _granularity(report, place, "l2.line_bytes", None)
-    yield from _latency(report, "l2.hit_latency_cycles", f"{place}.latency")
-    size = report.whole(f"{place}.size.value")
-    quantum = base.l2.line_bytes * base.l2.ways * base.l2.slices
-    rounded = max(1, round(size / quantum)) * quantum
+    key = "memory.l2"
+    yield from _granularity(report, key, "l2.line_bytes", None)
+    yield from _latency(report, "l2.hit_latency_cycles", f"{key}.latency")
+    size = report.integer(f"{key}.size.value")
+    set_bytes = base.l2.line_bytes * base.l2.ways * base.l2.slices
+    rounded = max(1, round(size / set_bytes)) * set_bytes
     how = "" if rounded == size else f" ({size} bytes), to whole sets of {base.l2.slices} slices"
-    yield "l2.size_bytes", rounded, f"{place}.size{how}", "documented"
+    yield "l2.size_bytes", rounded, f"{key}.size{how}", "documented"
 
 
-def _granularity(report: _Json, place: str, line: str, sector: str | None) -> Iterator[_Value]:
+def _granularity(report: _Json, key: str, line: str, sector: str | None) -> Iterator[_Value]:
     """Line and sector, where the report has them and they are possible."""
     for field, name in ((line, "lineSize"), (sector, "fetchGranularity")):
-        size = report.number(f"{place}.{name}.size")
+        size = report.number(f"{key}.{name}.size")
         if field and size in (32, 64, 128, 256):
-            yield field, int(size), f"{place}.{name}", "measured"
+            yield field, int(size), f"{key}.{name}", "measured"
 
 
 def _dram(report: _Json, base: GPU) -> Iterator[_Value]:
@@ -152,25 +152,25 @@ class _Json:
     path: str | Path
     content: Any
 
-    def get(self, place: str) -> Any:
+    def get(self, key: str) -> Any:
         value = self.content
-        for name in place.split("."):
+        for name in key.split("."):
             value = value.get(name) if isinstance(value, dict) else None
         return value
 
-    def number(self, place: str) -> float | None:
+    def number(self, key: str) -> float | None:
         """A number from 0 to a million million, or None."""
-        value = self.get(place)
+        value = self.get(key)
         return value if type(value) in (int, float) and 0 <= value <= 1e12 else None
 
-    def whole(self, place: str, least: int = 1) -> int:
-        return int(self._needed(place, "a whole number", lambda value: type(value) is int and least <= value < 1 << 40))
+    def integer(self, key: str, least: int = 1) -> int:
+        return int(self._needed(key, "a whole number", lambda value: type(value) is int and least <= value < 1 << 40))
 
-    def text(self, place: str) -> str:
-        return printable(self._needed(place, "text", lambda value: isinstance(value, str) and 0 < len(value) < 200))
+    def text(self, key: str) -> str:
+        return printable(self._needed(key, "text", lambda value: isinstance(value, str) and 0 < len(value) < 200))
 
-    def _needed(self, place: str, what: str, fits: Callable[[Any], bool]) -> Any:
-        value = self.get(place)
+    def _needed(self, key: str, what: str, fits: Callable[[Any], bool]) -> Any:
+        value = self.get(key)
         if not fits(value):
-            raise InputError(self.path, place, f"is {value!r:.40}; a report of mt4g has {what} there")
+            raise InputError(self.path, key, f"is {value!r:.40}; a report of mt4g has {what} there")
         return value

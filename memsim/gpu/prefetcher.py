@@ -34,8 +34,8 @@ class Prefetcher(Section):
     page_bytes: int = Field(4096, ge=256, le=2**30, description="aligned bytes that no prefetch leaves")
 
 
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+def _ratio(part: float, total: float) -> float:
+    return part / total if total else float("nan")
 
 
 def _used(counts: Counts) -> float:

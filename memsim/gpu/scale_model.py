@@ -39,9 +39,9 @@ def _scaled(gpu: GPU, divisor: int) -> GPU | None:
     }
     if counts["sm.count"][1] < LEAST_SMS:
         return None
-    if any(abs(part * divisor / whole - 1) > ROUNDED for whole, part in counts.values()):
+    if any(abs(scaled * divisor / full - 1) > ROUNDED for full, scaled in counts.values()):
         return None
-    settings: dict[str, object] = {name: part for name, (_, part) in counts.items()}
+    settings: dict[str, object] = {name: scaled for name, (_, scaled) in counts.items()}
     settings["l2.size_bytes"] = gpu.l2.size_bytes // gpu.l2.slices * counts["l2.slices"][1]
     try:
         return override(gpu, settings)

@@ -168,6 +168,6 @@ def _share_of_next(traffic: np.ndarray, before: np.ndarray, after: np.ndarray) -
     >>> round(_share_of_next(np.array([1.0, 0.6]), one, two), 2), _share_of_next(one, one, one)
     (0.21, 0.5)
     """
-    apart = difference(before, after)
+    distance = difference(before, after)
     found = (traffic - before) / np.maximum(before + after, 1e-12) * 2
-    return float(np.clip((found @ apart + ALIKE**2 / 2) / (apart @ apart + ALIKE**2), 0, 1))
+    return float(np.clip((found @ distance + ALIKE**2 / 2) / (distance @ distance + ALIKE**2), 0, 1))

@@ -41,7 +41,7 @@ class BlockTimes:
         self._full_until = begin if len(block) < held else None
 
     def take(self, freed: np.ndarray, launched: int) -> None:
-        """Take in the slots that became free in a window.
+        """Take in the slots that became free in a quantum.
 
         Args:
             freed: records sm.state.FREED, by time and SM; the first ones got new items.
@@ -75,7 +75,7 @@ def _shares(instructions: np.ndarray, block: np.ndarray) -> np.ndarray:
     >>> _shares(np.array([3, 0, 4, 1]), np.array([0, 1, 2, 0])).tolist()
     [0.75, 1.0, 1.0, 0.25]
     """
-    whole = np.bincount(block, instructions)[block]
+    of_block = np.bincount(block, instructions)[block]
     last = np.zeros(len(block))
     last[np.unique(block[::-1], return_index=True)[1]] = 1
-    return np.where(whole > 0, instructions / np.maximum(whole, 1), last[::-1])
+    return np.where(of_block > 0, instructions / np.maximum(of_block, 1), last[::-1])

@@ -11,7 +11,7 @@ import numpy as np
 from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
-from memsim.hierarchy.alignment import aligned
+from memsim.hierarchy.draws import with_start_alignment
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.support.files import writing
 from memsim.trace.coalesce import coalesce
@@ -50,7 +50,7 @@ class Execution:
         """
         shape = trace.launch
         held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-        return cls(aligned(carved(gpu, held), trace), held, Path(folder), trace.path, trace.digest)
+        return cls(with_start_alignment(carved(gpu, held), trace), held, Path(folder), trace.path, trace.digest)
 
     def prepare(self, trace: Trace) -> None:
         """Coalesce the trace for the GPU and lay it out, into the files.

@@ -25,7 +25,7 @@ from memsim.hierarchy.sm.l1 import set_of
 from memsim.hierarchy.sm.state import ALLOCATE, EVICT, OP_LOAD, OP_STORE
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 from memsim.trace.transactions import BYPASS_FLAG
 
 TURN = 4  # memory instructions that a warp walks in turn: fewer wait more for the host's memory
@@ -61,7 +61,7 @@ def _through_l1(u, sm, line, mask, kind, bypasses):
         u.cache.ways[way].valid = valid | mask
         return mask & (ALL ^ valid) & (ALL ^ pending) if kind == OP_LOAD else mask
     if kind != OP_STORE or p.write_policy == EVICT:
-        u.cache.ways[way].valid = 0 if p.l1_whole else valid & (ALL ^ mask)
+        u.cache.ways[way].valid = 0 if p.l1_unsectored else valid & (ALL ^ mask)
         if u.cache.ways[way].valid == 0 and pending == 0:
             invalidate_way(u.cache, s, way)
     return mask
@@ -90,10 +90,10 @@ def _find_or_allocate(m, tag, allocates, traffic):
 
 
 @inlined
-def _read(m, way, part, traffic):
-    """The sectors `part` of a way are there after a load, with the rest of what a miss fetches."""
+def _read(m, way, sectors, traffic):
+    """The sectors `sectors` of a way are there after a load, with the rest of what a miss fetches."""
     valid, pending = np.int64(m.cache.ways[way].valid), np.int64(m.cache.ways[way].pending)
-    absent = part & (ALL ^ valid) & (ALL ^ pending)
+    absent = sectors & (ALL ^ valid) & (ALL ^ pending)
     if absent:
         brought = np.int64(m.fetch_bytes_mask[absent]) & m.p[0].line_mask & (ALL ^ valid) & (ALL ^ pending)
         m.cache.ways[way].valid = valid | brought
@@ -101,21 +101,21 @@ def _read(m, way, part, traffic):
 
 
 @inlined
-def _write(m, way, at, part, policy, op, traffic):
-    """The sectors `part` of a way are as a store or an atomic leaves them."""
+def _write(m, way, at, sectors, policy, op, traffic):
+    """The sectors `sectors` of a way are as a store or an atomic leaves them."""
     p = m.p[0]
-    missing = part & (ALL ^ np.int64(m.cache.ways[way].valid)) & (ALL ^ np.int64(m.cache.ways[way].pending))
+    missing = sectors & (ALL ^ np.int64(m.cache.ways[way].valid)) & (ALL ^ np.int64(m.cache.ways[way].pending))
     if policy == FETCH_MISS or policy == UPDATE_MEMORY:
-        _read(m, way, part, traffic)
+        _read(m, way, sectors, traffic)
     elif policy == VALIDATE:
         m.cache.ways[way].valid = m.cache.ways[way].valid | missing
     through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
     traffic[TO_DRAM] += m.sectors[through]
-    kept = part & (ALL ^ through)
-    active = part ^ missing if policy == NO_ALLOCATE else part
-    if p.max_dirty and kept and m.cache.ways[way].dirty == 0:
+    written = sectors & (ALL ^ through)
+    active = sectors ^ missing if policy == NO_ALLOCATE else sectors
+    if p.max_dirty and written and m.cache.ways[way].dirty == 0:
         m.dirty_ways[at] += 1
-    m.cache.ways[way].dirty = m.cache.ways[way].dirty | kept
+    m.cache.ways[way].dirty = m.cache.ways[way].dirty | written
     m.cache.ways[way].activated = m.cache.ways[way].activated | active
     m.writers[way] = op
     if p.max_dirty and m.dirty_ways[at] > p.max_dirty:
@@ -139,7 +139,7 @@ def _in_copy(m, line, mask):
 
 
 @inlined
-def _across(m, line, mask, reads, traffic):
+def _update_copy(m, line, mask, reads, traffic):
     """What the slice across from a line's home keeps after an access that was carried out at home."""
     tag = line + m.p[0].n_lines
     if reads:
@@ -164,18 +164,18 @@ def _through_l2(m, line, mask, kind, op, sm, traffic):
         return
     policy = p.write_miss if kind == OP_STORE else FETCH_MISS
     for position in range(p.lines_per_packet):
-        part = mask >> position * p.sectors_per_line & p.line_mask
-        if part:
+        sectors = mask >> position * p.sectors_per_line & p.line_mask
+        if sectors:
             tag = (line << p.packet_bits) + position
             way = _find_or_allocate(m, tag, reads or policy != NO_ALLOCATE, traffic)
             if way < 0:
-                traffic[TO_DRAM] += m.sectors[part]
+                traffic[TO_DRAM] += m.sectors[sectors]
             elif reads:
-                _read(m, way, part, traffic)
+                _read(m, way, sectors, traffic)
             else:
-                _write(m, way, m.sets_of[tag], part, policy, op, traffic)
+                _write(m, way, m.sets_of[tag], sectors, policy, op, traffic)
     if p.half and (not reads or crosses):
-        _across(m, line, mask, reads, traffic)
+        _update_copy(m, line, mask, reads, traffic)
 
 
 @inlined
@@ -186,10 +186,10 @@ def _walk_instruction(u, m, i, sm, traffic):
     begin = u.instructions[i].first
     for k in range(begin, begin + u.instructions[i].count):
         line = np.int64(u.lines[k])
-        asked = _through_l1(u, sm, line, np.int64(u.masks[k]), kind, bypasses)
-        if asked:
-            traffic[TO_L2] += m.sectors[asked]
-            _through_l2(m, line, asked, kind, op, sm, traffic)
+        missed = _through_l1(u, sm, line, np.int64(u.masks[k]), kind, bypasses)
+        if missed:
+            traffic[TO_L2] += m.sectors[missed]
+            _through_l2(m, line, missed, kind, op, sm, traffic)
 
 
 @inlined
@@ -214,7 +214,7 @@ def walk_blocks(u, m, first, end, at, wave, traffic):
         at: i8 [wave, warps per block], room for the warps' places.
         traffic: i8 [2], added to.
     """
-    u, m = place_of(u), place_of(m)
+    u, m = pointer_to(u), pointer_to(m)
     warps = first.shape[1]
     for begin in range(0, len(first), wave):
         blocks = min(wave, len(first) - begin)

@@ -26,13 +26,13 @@ def crossing_cycles(gpu: GPU) -> tuple[int, int]:
 
 
 def longest_quantum(gpu: GPU) -> int:
-    """Longest window, in SM cycles, such that no answer to a request made in it, nor what crosses, is due in it."""
+    """Longest quantum, in SM cycles, such that no answer to a request made in it, nor what crosses, is due in it."""
     crossing = [crossing_cycles(gpu)[0]] if gpu.l2.partitions > 1 else []
     return max(1, min(reply_cycles(gpu), dram_answer_cycles(gpu), gpu.sm.launch_cycles, *crossing))
 
 
 def horizon(gpu: GPU) -> int:
-    """How far behind the start of a window an answer to one of its requests can lie, in SM cycles."""
+    """How far behind the start of a quantum an answer to one of its requests can lie, in SM cycles."""
     t = gpu.dram.timing
     clocks = sum(t.resolved().values()) - (t.refi or 0) + 8 * max(t.ccd, t.burst) + t.rp + t.rcd + t.cl
     dram = int(clocks * gpu.sm.clock_mhz / gpu.dram.clock_mhz) + 1 + gpu.dram.latency_cycles

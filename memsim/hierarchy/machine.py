@@ -24,7 +24,7 @@ from memsim.hierarchy.mapping import AddressLayout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_event_queue, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
-from memsim.hierarchy.sm.parameters import gap_times, results, sm_parameters
+from memsim.hierarchy.sm.parameters import compute_run_times, results, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
 from memsim.hierarchy.translation.pages import page_tables
 from memsim.hierarchy.translation.parameters import translation_parameters
@@ -38,9 +38,9 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
     "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
-    "signals", "freed", "born", "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
+    "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
 }  # fmt: skip
-SMS_OF_A_LANE = 8  # about as many requests of one cycle are put in order one by one
+SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
@@ -73,8 +73,8 @@ class Machine:
     def _changing(self) -> Iterator[np.ndarray]:
         """The arrays that a trial reads before it writes them, and writes."""
         for level in (self.sms, self.translation, self.slices, self.channels):
-            for name, part in () if level is None else level._asdict().items():
-                for array in part if isinstance(part, tuple) else (part,):
+            for name, value in () if level is None else level._asdict().items():
+                for array in value if isinstance(value, tuple) else (value,):
                     if name not in _WRITTEN_FIRST and array.flags.writeable:
                         yield array
 
@@ -134,11 +134,11 @@ class Machine:
             sms = sms._replace(loads=loads, free_loads=free_loads)
         self.sms = sms
 
-    def reserve(self, requests: int, mshr_targets: int, spare: int, crossing: bool = False) -> int:
+    def reserve(self, requests: int, mshr_targets: int, free_entries: int, crossing: bool = False) -> int:
         """Make room for so many requests, MSHR targets and outstanding loads; returns the requests under way.
 
         Args:
-            spare: MSHR targets and outstanding loads that are free for sure.
+            free_entries: MSHR targets and outstanding loads that are free for sure.
             crossing: every request under way may take one more, for what its copy replaces in the other partition.
         """
         free = int(self.sms.free_requests[0])
@@ -146,7 +146,7 @@ class Machine:
         requests += under_way if crossing else 0
         if free < requests:
             self.grow_requests(requests)
-        if spare < mshr_targets:
+        if free_entries < mshr_targets:
             self.grow_mshrs(mshr_targets)
         return under_way
 
@@ -177,6 +177,38 @@ class Machine:
         return len(self.sms.requests) - int(self.sms.free_requests[0])
 
 
+class ReusableMachine:
+    """The machine of a finished trial, kept for the next trial of the same trace on the same GPU.
+
+    A large GPU's machine takes tens of megabytes, which the host then maps once instead of once per trial.
+    """
+
+    def __init__(self) -> None:
+        self._stored: tuple[Machine, Transactions, AddressLayout] | None = None
+
+    def put(self, machine: Machine, transactions: Transactions, where: AddressLayout) -> None:
+        """Keep an idle machine; it replaces the one that was kept."""
+        self._stored = machine, transactions, where
+
+    def drop(self) -> None:
+        """Keep none: its memory, and that of the trace it holds, goes back to the host."""
+        self._stored = None
+
+    def take(self, transactions: Transactions, gpu: GPU, resident: int, drawn: Draws) -> Machine | None:
+        """A machine as :func:`build` makes it of the same, or None: it is no longer kept.
+
+        Transactions and layout must be the very same objects, whose arrays the machine holds.
+        """
+        stored, self._stored = self._stored, None
+        if stored is None:
+            return None
+        machine, of, where = stored
+        if of is not transactions or where is not drawn.where or (machine.gpu, machine.resident) != (gpu, resident):
+            return None
+        machine.renew(drawn)
+        return machine
+
+
 def plain(array: np.ndarray) -> np.ndarray:
     """The array's own memory as numbers in a row: records as bytes, which numpy copies at once and not by field."""
     flat = array.view(np.ndarray).reshape(-1)
@@ -199,8 +231,8 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     """
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
-    window = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the window in which they do
-    lanes = 1 << (gpu.sm.count // SMS_OF_A_LANE).bit_length()
+    quantum = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the quantum in which they do
+    subslots = 1 << (gpu.sm.count // SMS_PER_SUBSLOT).bit_length()
     common = _Common(
         gpu=gpu,
         layout=drawn.where,
@@ -208,7 +240,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         requests=requests,
         free_requests=free_requests,
         event_queues={name: new_event_queue(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")}
-        | {name: new_event_queue(window, lanes) for name in ("from_sms", "to_l2")},
+        | {name: new_event_queue(quantum, subslots) for name in ("from_sms", "to_l2")},
         replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64),
@@ -255,25 +287,25 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     schedulers = common.gpu.sm.schedulers or 1
     scoreboard = common.gpu.sm.dependence is Dependence.scoreboard
     both = scoreboard and common.gpu.sm.divergence is Divergence.interleaved
-    part = both and len(tx.partings) > 0
-    warps = n * sm_state.SLOTS * (2 if part else 1)
+    divergent = both and len(tx.divergences) > 0
+    warps = n * sm_state.SLOTS * (2 if divergent else 1)
     boards = warps * sm_state.CLASSES if scoreboard else 0
     controls = tx.controls if scoreboard else tx.controls[:0]
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["load"] = -1
     return sm_state.SMs(
-        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, part),
+        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, divergent),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
         partial=shared(tx.partial),
         merged=shared(tx.merged),
         phase=shared(tx.phase),
-        partings=shared(tx.partings),
+        divergences=shared(tx.divergences),
         mapping=shared(common.layout.mapping),
         sms=state,
         warps=np.zeros(warps, sm_state.WARP),
-        parted=np.zeros(warps // 2 if part else 0, sm_state.PARTED),
+        diverged=np.zeros(warps // 2 if divergent else 0, sm_state.DIVERGED),
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
         heap=np.zeros(n * 2 * sm_state.SLOTS, np.int64),
         boards=np.zeros(boards, sm_state.BOARD),
@@ -288,7 +320,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         ports=np.zeros(n * schedulers, np.int64),
         address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
-        gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
+        compute_run_times=shared(compute_run_times(common.gpu, np.asarray(tx.mixes))),
         cache=for_lru(cache),
         allocated_at=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
         sharers=common.sharers,
@@ -372,7 +404,7 @@ def _slices(common: _Common) -> l2_state.Slices:
     )
     sets_of = with_copies(common.layout, common.gpu)
     n_lines = len(common.layout.mapping)
-    p = l2_parameters(common.gpu, common.layout.apart, n_lines)
+    p = l2_parameters(common.gpu, common.layout.has_distinct_sets, n_lines)
     return l2_state.Slices(
         p=p,
         mapping=shared(common.layout.mapping),

@@ -147,7 +147,7 @@ class AddressLayout:
     pages: np.ndarray
 
     @cached_property
-    def apart(self) -> bool:
+    def has_distinct_sets(self) -> bool:
         """Whether the L2 lines of one L1 line always lie in different sets."""
         sets = self.sets.reshape(len(self.mapping), len(self.sets) // max(len(self.mapping), 1))
         pairs = combinations(range(sets.shape[1]), 2)
@@ -157,14 +157,14 @@ class AddressLayout:
 def with_copies(where: AddressLayout, gpu: GPU) -> np.ndarray:
     """Set of every L2 line, then, with two partitions, of its copy in the partition that is not its home.
 
-    The copy of a line is kept as line number + number of lines, in the same set of the slice across.
+    The copy of a line is kept as line number + number of lines, in the same set of the opposite slice.
     """
     if gpu.l2.partitions == 1:
         return where.sets
     slices = where.mapping["slice"].astype(np.int64)
     half, l2_sets = gpu.l2.slices // 2, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways * gpu.l2.slices)
-    across = np.where(slices < half, half, -half) * l2_sets
-    return np.concatenate([where.sets, (where.sets + across).astype(np.uint32)])
+    to_other_partition = np.where(slices < half, half, -half) * l2_sets
+    return np.concatenate([where.sets, (where.sets + to_other_partition).astype(np.uint32)])
 
 
 def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> AddressLayout:

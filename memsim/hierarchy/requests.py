@@ -4,7 +4,7 @@ A request keeps its record from the SM that makes it to the reply; only its numb
 other over the same quantum, so what one emits is put into an *event queue*, which has one slot per cycle, and the
 next level takes whole quanta out of it in order. Within a cycle the order is that of `key`, then of emission.
 
-A slot for requests from SMs is divided into lanes, each for an equal share of the keys: the order of SMs within a
+A slot for requests from SMs is divided into subslots, each for an equal share of the keys: the order of SMs within a
 cycle is drawn by hashed keys, and finding a request's place among a hundred others touches half of them. Other slots
 are not divided, and an event queue of one dimension costs the loops no branch.
 """
@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.host_lines import HOST_LINE, line_aligned
 from memsim.jit.compiled import inlined
+from memsim.jit.host_lines import HOST_LINE, line_aligned
 
 REQUEST = np.dtype(
     [
@@ -46,8 +46,8 @@ assert REQUEST.itemsize == HOST_LINE
 KEY_BITS = 32
 # A first-in first-out queue; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
-# A lane of an event queue's slot, with the key of its last: the record itself may be far away.
-LANE = np.dtype([*QUEUE.descr, ("key", "<u4")])
+# A subslot of an event queue's slot, with the key of its last: the record itself may be far away.
+SUBSLOT = np.dtype([*QUEUE.descr, ("key", "<u4")])
 
 # Free records of a pool: a stack of numbers with its depth in element 0.
 
@@ -88,9 +88,13 @@ def new_queues(n: int, dtype: np.dtype = QUEUE) -> np.ndarray:
     return queues
 
 
-def new_event_queue(cycles: int, lanes: int | None = None) -> np.ndarray:
+def new_event_queue(cycles: int, subslots: int | None = None) -> np.ndarray:
     """An empty event queue, [cycle, lane], or [cycle] without lanes; how many of either is a power of two."""
-    return new_queues(cycles, LANE) if lanes is None else new_queues(cycles * lanes, LANE).reshape(cycles, lanes)
+    return (
+        new_queues(cycles, SUBSLOT)
+        if subslots is None
+        else new_queues(cycles * subslots, SUBSLOT).reshape(cycles, subslots)
+    )
 
 
 @inlined
@@ -142,7 +146,7 @@ def schedule(event_queue, requests, r):
 
 @inlined
 def insert(queues, q, requests, r, key):
-    """Put request `r` into a lane in the order of keys, behind those with a smaller or equal one."""
+    """Put request `r` into a subslot in the order of keys, behind those with a smaller or equal one."""
     if queues[q].head < 0 or queues[q].key <= key:
         append(queues, q, requests, r)
         queues[q].key = key
@@ -171,21 +175,21 @@ def take_slot(event_queue, requests, time):
     first = np.int64(slot[0].head)
     slot[0].head = -1
     last = np.int64(slot[0].tail)
-    for lane in range(1, slot.shape[0]):
-        head = np.int64(slot[lane].head)
+    for subslot in range(1, slot.shape[0]):
+        head = np.int64(slot[subslot].head)
         if head >= 0:
             if first < 0:
                 first = head
             else:
                 requests[last].next = head
-            last = np.int64(slot[lane].tail)
-            slot[lane].head = -1
+            last = np.int64(slot[subslot].tail)
+            slot[subslot].head = -1
     return first
 
 
 @inlined
 def prefetch_due(event_queue, requests, time, cursors):
-    """Touch what is due at `time` and in the cycles after it, one per cursor, in an event queue without lanes.
+    """Touch what is due at `time` and in the cycles after it, one per cursor, in an event queue without subslots.
 
     Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Those
     of several cycles it waits for together.

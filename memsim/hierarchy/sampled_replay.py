@@ -54,9 +54,9 @@ class SampledReplay:
             work = self._transactions_of(first, end)
             rest = -max(len(work) // _LAST, 1)
             walked = slice(rest - self._walked(ended, work, rest), rest)
-            parts = [walked, slice(rest, None)]
-            done = np.array([max(int(work[part].sum()), 1) for part in parts])
-            traffic = np.array([self._walk.take(first[part], end[part]) for part in parts])
+            walks = [walked, slice(rest, None)]
+            done = np.array([max(int(work[one].sum()), 1) for one in walks])
+            traffic = np.array([self._walk.take(first[one], end[one]) for one in walks])
             self.meter.skip(int(work.sum()), traffic.sum(axis=0) / done.sum(), traffic[-1] / done[-1])
 
     def _transactions_of(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:

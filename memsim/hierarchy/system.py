@@ -1,8 +1,8 @@
-"""One trial: the SimPy processes that conduct the compiled loops.
+"""One trial: the SimPy processes that drive the compiled loops.
 
-SimPy owns time and the order of the levels; a process advances its level over one window (a quantum) by one compiled
-call. Requests made in a window reach the next level in the same window, and their answers come at least one quantum
-later, so how time is cut into windows changes nothing.
+SimPy owns time and the order of the levels; a process advances its level over one quantum of time by one compiled
+call. Requests made in a quantum reach the next level in the same quantum, and their answers come at least one quantum
+later, so how time is cut into quanta changes nothing.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.machine import ReusableMachine
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sampled_replay import SampledReplay
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
-from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.jit.compile_entry import is_ready
 from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 
-# Levels in the order in which they handle a window.
+# Levels in the order in which they handle a quantum.
 _LOOPS: dict[str, Callable[..., Any]] = {
     "sms": advance_sms,
     "translation": advance_translation,
@@ -62,7 +62,7 @@ class System:
         quantum: cycles a level advances at a time, 1 to longest_quantum(gpu), which is the default.
         commands: DRAM commands to log, for those who check timing.
         others: by source (see hierarchy.draws), the seeds of the trial whose draw replaces this one's.
-        spare: a machine to use again, if it fits; changes nothing but speed.
+        reusable: a machine to use again, if it fits; changes nothing but speed.
         name: of the trace, where something is wrong with it.
         sample: the blocks that are replayed in time; None: all.
     """
@@ -77,7 +77,7 @@ class System:
         quantum: int | None = None,
         commands: int = 0,
         others: Mapping[str, np.random.SeedSequence] | None = None,
-        spare: Spare | None = None,
+        reusable: ReusableMachine | None = None,
         name: object = "the trace",
         sample: BlockSample | None = None,
     ) -> None:
@@ -88,7 +88,7 @@ class System:
         assert 1 <= self.quantum <= longest_quantum(gpu), "quantum beyond the shortest answer"
         started = min(len(transactions.first_warp) - 1, self.resident * gpu.sm.count)
         drawn = draws(transactions, gpu, started, seeds, where, others)
-        again = None if spare is None or commands else spare.take(transactions, gpu, self.resident, drawn)
+        again = None if reusable is None or commands else reusable.take(transactions, gpu, self.resident, drawn)
         self.machine = again or machine.build(transactions, gpu, drawn, self.resident, commands)
         self.where = drawn.where
         self.first, self.end, self.block = work_items(transactions, started, drawn.phases)
@@ -114,7 +114,7 @@ class System:
         if warm:
             self._replay()
             self._forget()
-            self.now = self.machine.settle()  # the end of the last window would depend on the quantum
+            self.now = self.machine.settle()  # the end of the last quantum would depend on its length
         begin, clock = self.now, perf_counter()
         self.seconds = dict.fromkeys(self.seconds, 0.0)
         self._replay()
@@ -180,7 +180,7 @@ class System:
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
-        drivers = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
+        drivers = [self._drive_sms(env), *(self._drive(env, level) for level in below)]
         levels = [env.process(driver) for driver in drivers]
         try:
             env.run()
@@ -189,11 +189,11 @@ class System:
             raise (inside[0] if inside else error) from None
         self.now = int(env.now)
 
-    def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
-        """SMs come first and say how long the window is.
+    def _drive_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        """SMs come first and say how long the step is.
 
-        All levels wait for the one event that begins a window, and SimPy resumes them in the order in which they began
-        to wait: what SMs send in a window, the TLBs handle in the same window, then L2, then DRAM.
+        All levels wait for the one event that begins a quantum, and SimPy resumes them in the order in which they began
+        to wait: what SMs send in a quantum, the TLBs handle in the same quantum, then L2, then DRAM.
         """
         machine, seconds = self.machine, self.seconds
         advance = self.load("sms")
@@ -204,14 +204,14 @@ class System:
         if sampled:
             sampled.begin(item, int(env.now))
         running = item
-        spare = 0
+        free_entries = 0
         while True:
-            under_way = machine.reserve(requests, nodes, spare, crossing)
+            under_way = machine.reserve(requests, nodes, free_entries, crossing)
             if not running and not under_way:
-                self.window = env.event()  # never comes: the other levels rest
+                self.quantum_ends = env.event()  # never comes: the other levels rest
                 return
             begin, now = perf_counter(), env.now
-            earliest, freed, spare = advance(machine.sms, now, now + self.quantum)
+            earliest, freed, free_entries = advance(machine.sms, now, now + self.quantum)
             seconds["sms"] += perf_counter() - begin
             step = self.quantum
             if freed:
@@ -225,23 +225,23 @@ class System:
                 if earliest == NEVER:
                     raise InputError(self.name, "instructions/phase", _STUCK)
                 step = max(step, earliest - now)
-            self.window = env.timeout(step)
-            yield self.window
+            self.quantum_ends = env.timeout(step)
+            yield self.quantum_ends
 
-    def _conduct(self, env: simpy.Environment, level: str) -> Generator[simpy.Event, None, None]:
-        """The TLBs, L2, or DRAM: advance by the window that the SMs have just advanced by."""
+    def _drive(self, env: simpy.Environment, level: str) -> Generator[simpy.Event, None, None]:
+        """The TLBs, L2, or DRAM: advance by the quantum that the SMs have just advanced by."""
         machine, seconds = self.machine, self.seconds
         advance = self.load(level)
         while True:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
             seconds[level] += perf_counter() - begin
-            if self.window.processed:
+            if self.quantum_ends.processed:
                 return  # an exception has ended the SMs, so there is no next one; SimPy raises it when all levels rest
-            yield self.window
+            yield self.quantum_ends
 
     def _most_taken(self) -> tuple[int, int]:
-        """Most requests and nodes that one window can take from their pools."""
+        """Most requests and nodes that one quantum can take from their pools."""
         gpu = self.gpu
         lookups = gpu.sm.count * (self.quantum // gpu.sm.lookup_cycles + 1) * gpu.l1.tags_per_cycle
         lines = gpu.l1.line_bytes // gpu.l2.line_bytes

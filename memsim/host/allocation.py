@@ -32,9 +32,9 @@ class Chunks:
         """Place an allocation."""
         assert key not in self._of, "memory is allocated twice"
         if nbytes > MOST_SHARED:
-            whole = -(-nbytes // CHUNK_BYTES) * CHUNK_BYTES
-            self._of[key] = -1, whole
-            return whole
+            chunk_bytes = -(-nbytes // CHUNK_BYTES) * CHUNK_BYTES
+            self._of[key] = -1, chunk_bytes
+            return chunk_bytes
         taken = -(-max(nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
         new = taken > self._left
         if new:
@@ -46,9 +46,9 @@ class Chunks:
 
     def free(self, key: object) -> int:
         """Give an allocation back; its place in a chunk is not used again."""
-        chunk, whole = self._of.pop(key)
+        chunk, chunk_bytes = self._of.pop(key)
         if chunk < 0:
-            return whole
+            return chunk_bytes
         self._users[chunk] -= 1
         if self._users[chunk]:
             return 0

@@ -25,7 +25,7 @@ _PAGES = BLOCK_BYTES // PAGE_BYTES  # of a block
 _LEAVES = TREE_BYTES // BLOCK_BYTES
 
 
-def wanted_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
+def requested_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
     """What a batch moves.
 
     Args:
@@ -88,7 +88,7 @@ def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[FaultBatc
         at += int(missing.argmax())  # threads go on to the first page that is not there
         window = blocks[at : at + touch.window]
         faulting = window[~resident[window]][: max(1, most // touch.sharers)]
-        moved = wanted_blocks(resident, np.unique(faulting))
+        moved = requested_blocks(resident, np.unique(faulting))
         trees = np.unique(moved // _LEAVES)
         new = sum(not resident[tree * _LEAVES : (tree + 1) * _LEAVES].any() for tree in trees)
         resident[moved] = True

@@ -1,4 +1,4 @@
-"""The entry of a level's loops: compiled without tests of indices, and called once a window at little cost."""
+"""The entry of a level's loops: compiled without tests of indices, and called once per quantum at little cost."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def is_ready(function: Any, *arguments: Any) -> bool:
 def _is_known(function: Any, signature: tuple[Any, ...]) -> bool:
     if PLAIN_NUMBA:
         return signature in function.overloads
-    from memsim.jit.kept_loop import found_on_disk
+    from memsim.jit.cached_loop import found_on_disk
 
     return signature in function.overloads or found_on_disk(function, signature)
 
@@ -83,8 +83,8 @@ def _type(value: Any) -> Any:
             _of_arrays[array] = numba.typeof(value)
         return _of_arrays[array]
     if isinstance(value, tuple) and value:
-        parts = type(value), tuple(_type(part) for part in value)
-        if parts not in _of_tuples:
-            _of_tuples[parts] = types.BaseTuple.from_types(parts[1], parts[0])
-        return _of_tuples[parts]
+        kinds = type(value), tuple(_type(part) for part in value)
+        if kinds not in _of_tuples:
+            _of_tuples[kinds] = types.BaseTuple.from_types(kinds[1], kinds[0])
+        return _of_tuples[kinds]
     return numba.typeof(value)

@@ -33,9 +33,9 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
             return function
         if PLAIN_NUMBA:
             return njit(function, error_model="numpy", nogil=options.get("nogil", False))
-        from memsim.jit.kept_loop import kept_loop
+        from memsim.jit.cached_loop import cached_loop
 
-        return kept_loop(function, options)
+        return cached_loop(function, options)
 
     return decorate
 

@@ -24,8 +24,8 @@ class _Library(JITCodeLibrary):
     """A loop's code, which takes in that of parts, and of their parts."""
 
     def add_linking_library(self, library: Any) -> None:
-        parts = library.parts if isinstance(library, _Part) else (library,)
-        self._linking_libraries += [part for part in parts if part not in self._linking_libraries]
+        units = library.units if isinstance(library, _Unit) else (library,)
+        self._linking_libraries += [is_unit for is_unit in units if is_unit not in self._linking_libraries]
 
     def finalize(self) -> None:
         """Take in the parts and translate; callers first, for LLVM's linker leaves out what nobody has called yet."""
@@ -47,7 +47,7 @@ class _Library(JITCodeLibrary):
             passes.run(self._final_module, builder)
 
 
-class _Part(_Library):
+class _Unit(_Library):
     """A part's code, which waits for the loop that it is part of."""
 
     _numbers = count(1)
@@ -62,7 +62,7 @@ class _Part(_Library):
         self._finalized = True
 
     @property
-    def parts(self) -> list[Any]:
+    def units(self) -> list[Any]:
         """Itself and all that it calls."""
         return [self, *self._linking_libraries]
 
@@ -74,16 +74,16 @@ class _Compiler(Compiler):
 
     def compile_extra(self, function: Any) -> Any:
         """Compile; a part's result can be called by loops only."""
-        state, part = self.state, _Compiler.depth > 0
-        state.library = (_Part if part else _Library)(state.targetctx.codegen(), function.__qualname__)
-        if part:
+        state, is_unit = self.state, _Compiler.depth > 0
+        state.library = (_Unit if is_unit else _Library)(state.targetctx.codegen(), function.__qualname__)
+        if is_unit:
             state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = state.flags.no_compile = True
         else:
             state.library.enable_object_caching()
         with self._deeper():
             result = super().compile_extra(function)
-        if part:
-            state.library.number = next(_Part._numbers)
+        if is_unit:
+            state.library.number = next(_Unit._numbers)
             result = result._replace(entry_point=object())  # what Numba knows it by
             state.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
         return result
@@ -110,13 +110,13 @@ def being_compiled() -> bool:
 class Loop(CPUDispatcher):
     """A function that Python calls, then a loop compiled whole, or that loops call, then parts of them."""
 
-    def __init__(self, function: Any, options: dict[str, Any], kept: Any) -> None:
+    def __init__(self, function: Any, options: dict[str, Any], loop_cache: Any) -> None:
         super().__init__(function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler)
-        self._cache = kept
+        self._cache = loop_cache
 
     def add_overload(self, result: Any) -> None:
         """Keep what was compiled; Python can call it if it is not a part."""
-        if isinstance(result.library, _Part):
+        if isinstance(result.library, _Unit):
             self.overloads[tuple(result.signature.args)] = result
         else:
             super().add_overload(result)
@@ -125,7 +125,7 @@ class Loop(CPUDispatcher):
         """Compile for arguments of these types, once as a part, and once for Python."""
         arguments = tuple(normalize_signature(signature)[0])
         known = self.overloads.get(arguments)
-        if isinstance(getattr(known, "library", None), _Part) and not being_compiled():
+        if isinstance(getattr(known, "library", None), _Unit) and not being_compiled():
             del self.overloads[arguments]
         with self._cache.compiling():
             return super().compile(signature)

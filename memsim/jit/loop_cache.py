@@ -88,7 +88,7 @@ class LoopCacheImpl(CompileResultCacheImpl):
 
 
 @contextmanager
-def alone(path: str | Path) -> Iterator[None]:
+def hold_lock(path: str | Path) -> Iterator[None]:
     """Hold a lock that other processes that would compile the same function wait for."""
     with ExitStack() as stack:
         with suppress(OSError):  # nobody shares a folder that cannot be written

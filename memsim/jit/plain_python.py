@@ -54,4 +54,4 @@ def records(array: np.ndarray) -> np.ndarray:
 
 def level_records(level: Level) -> Level:
     """The same named tuple of arrays, and of such tuples, each array as loops take it."""
-    return type(level)(*(level_records(part) if isinstance(part, tuple) else records(part) for part in level))
+    return type(level)(*(level_records(value) if isinstance(value, tuple) else records(value) for value in level))

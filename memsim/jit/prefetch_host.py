@@ -36,8 +36,8 @@ def _prefetch(typing_context: Any, array: Any, i: Any) -> Any:
     return types.void(array, i), generate
 
 
-def _nothing(array: Any, i: Any) -> None:
+def _no_prefetch(array: Any, i: Any) -> None:
     """Plain Python and plain Numba need no hints."""
 
 
-prefetch: Any = intrinsic(_prefetch) if EXTENDED else njit(_nothing) if PLAIN_NUMBA else _nothing
+prefetch: Any = intrinsic(_prefetch) if EXTENDED else njit(_no_prefetch) if PLAIN_NUMBA else _no_prefetch

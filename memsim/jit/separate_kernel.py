@@ -15,19 +15,19 @@ from numba.extending import intrinsic
 
 from memsim.jit.mode import EXTENDED, PLAIN_NUMBA
 
-ARGUMENTS = 3 * (types.int64,)  # behind the machine's place: the warp, the micro-op, the active lanes
+ARGUMENTS = 3 * (types.int64,)  # behind the pointer to the machine: the warp, the micro-op, the active lanes
 
 
 def address_of(loop: Any, m: Any) -> int:
-    """Where a loop (place of the machine, warp, micro-op, active lanes) -> Stop lies; it is compiled or read from disk.
+    """The address of a loop (pointer to the machine, warp, micro-op, active lanes) -> Stop, compiled or read from disk.
 
     Plain Python and plain Numba have the address of the function itself, which the latter calls through Python.
     """
     if not EXTENDED:
         return id(loop)
-    from memsim.jit.struct_pointer_type import Place
+    from memsim.jit.struct_pointer_type import StructPointer
 
-    signature = Place(typeof(m)), *ARGUMENTS
+    signature = StructPointer(typeof(m)), *ARGUMENTS
     loop.compile(signature)
     made = loop.overloads[signature]
     return int(made.library.get_pointer_to_function(made.fndesc.llvm_cfunc_wrapper_name))

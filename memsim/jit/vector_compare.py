@@ -30,8 +30,8 @@ def _equal(lanes: int) -> Callable[..., Any]:
             array, i, value = arguments
             element, vector = ir.IntType(32), ir.VectorType(ir.IntType(32), lanes)
             data = context.make_array(signature.args[0])(context, builder, array).data
-            place = builder.gep(data, [context.cast(builder, i, signature.args[1], types.intp)])
-            held = builder.load(builder.bitcast(place, vector.as_pointer()), align=element.width // 8)
+            address = builder.gep(data, [context.cast(builder, i, signature.args[1], types.intp)])
+            held = builder.load(builder.bitcast(address, vector.as_pointer()), align=element.width // 8)
             number = context.cast(builder, value, signature.args[2], types.int32)
             undefined = ir.Constant(vector, ir.Undefined)
             one = builder.insert_element(undefined, number, ir.Constant(element, 0))
@@ -56,7 +56,7 @@ def _plain_equal(lanes: int) -> Callable[..., Any]:
 
 
 def _lowest_bit(typing_context: Any, mask: Any) -> Any:
-    """The place of the lowest bit of a mask that is not zero."""
+    """The position of the lowest bit of a mask that is not zero."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))

@@ -148,11 +148,11 @@ class Judge:
 
     def _entry(self, text: str, candidate: Path) -> str:
         found = [name for name, one in parsed(text, candidate.name).functions.items() if one.entry]
-        wanted = self.task.kernel
-        chosen = [name for name in found if wanted in (name, kernel_name(name))] if wanted else found
+        kernel = self.task.kernel
+        chosen = [name for name in found if kernel in (name, kernel_name(name))] if kernel else found
         if len(chosen) != 1:
             there = ", ".join(kernel_name(name) for name in found) or "none"
-            what = f"has no kernel {wanted}" if wanted and not chosen else "must have one kernel"
+            what = f"has no kernel {kernel}" if kernel and not chosen else "must have one kernel"
             raise CandidateFailure("failed", "kernel", f"{candidate.name} {what}; its kernels: {there}", str(candidate))
         return chosen[0]
 
@@ -166,7 +166,7 @@ class Judge:
             fault = failure.fault
             if fault is None:
                 raise CandidateFailure("failed", "kernel", failure) from None
-            place = fault.instruction.position
+            position = fault.instruction.position
             kind = _STOPS.get(fault.stop, fault.stop.name)
             block, thread = (f"({', '.join(map(str, one))})" for one in (fault.block, fault.thread))
             where = f"block {block}, thread {thread}"
@@ -175,14 +175,14 @@ class Judge:
             else:
                 words = f"{failure.field} {failure.problem}"
             verdict = _FAILED.get(kind, "failed")
-            raise CandidateFailure(verdict, kind, f"{words} ({where})", place.file, place.line) from None
+            raise CandidateFailure(verdict, kind, f"{words} ({where})", position.file, position.line) from None
 
     def _predict(self, result: RunResult, trace: Trace, document: dict[str, Any]) -> None:
-        time, best = result.kernel_time, speed_of_light(result)
+        time, fastest = result.kernel_time, speed_of_light(result)
         interval = result.kernel_time_interval
         microseconds = 1e3 * time.mean
         bound, busy = LaunchGroup(trace.kernel, 1, result, None).bound_by
-        best_us = None if best is None else 1e3 * best.milliseconds
+        best_us = None if fastest is None else 1e3 * fastest.milliseconds
         document["time_us"] = {
             "mean": microseconds,
             "interval": None if interval is None else [1e3 * interval.low, 1e3 * interval.high],
@@ -197,7 +197,7 @@ class Judge:
 
     def _findings(self, result: RunResult, trace: Trace) -> list[dict[str, Any]]:
         found = []
-        for one in explain(result, trace, quick=not self.gains).causes[:_SHOWN]:
+        for one in explain(result, trace, quick=not self.gains).bottlenecks[:_SHOWN]:
             finding = one.findings[0] if one.findings else None
             op = result.trials.ops[finding.ops[0]] if finding is not None and finding.ops else None
             found.append(
@@ -209,7 +209,7 @@ class Judge:
                     "evidence": finding.evidence if finding else "",
                     "hint": finding.advice if finding else "",
                     "gain": None if one.gain is None else float(one.gain.share.mean),
-                    "upper_bound": float(one.bound),
+                    "upper_bound": float(one.upper_bound),
                 }
             )
         return found

@@ -68,7 +68,7 @@ def _of_block(trace: Trace, chunk: Chunk, warps: range) -> set[tuple[int, int]] 
     """Pairs of ops that race in a block; None where its barriers are not understood."""
     kinds = np.array([_KINDS[op.kind] if op.space == Space.shared else -1 for op in trace.ops])
     widths = np.array([op.width for op in trace.ops])
-    parts, counts = [], set()
+    chunks, counts = [], set()
     for warp in warps:
         rows = np.arange(chunk.first_instruction[warp], chunk.first_instruction[warp + 1])
         flags = chunk.flags[rows]
@@ -80,10 +80,10 @@ def _of_block(trace: Trace, chunk: Chunk, warps: range) -> set[tuple[int, int]] 
         access = chunk.op[rows] != NO_OP
         access[access] = kinds[chunk.op[rows[access]]] >= 0
         if access.any():
-            parts.append(_bytes(chunk, rows[access], interval[access], warp, widths))
+            chunks.append(_bytes(chunk, rows[access], interval[access], warp, widths))
     if len(counts) > 1:
         return None
-    return _pairs(np.concatenate(parts), kinds) if parts else set()
+    return _pairs(np.concatenate(chunks), kinds) if chunks else set()
 
 
 def _bytes(chunk: Chunk, rows: np.ndarray, interval: np.ndarray, warp: int, widths: np.ndarray) -> np.ndarray:

@@ -31,7 +31,7 @@ _PRIVATE, _RECURSIVE, _NO_SUID, _NO_DEVICES = 1 << 18, 1 << 14, 2, 4  # of mount
 _MOUNT_SETATTR, _AT_RECURSIVE, _AT_CWD, _READ_ONLY = 442, 0x8000, -100, 1
 WALL = 5  # seconds from start to end per second of processor time
 _PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
-_KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "MEMSIM_CACHE", "XDG_CACHE_HOME", "HOME", "PYTHONPATH")
+_INHERITED = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "MEMSIM_CACHE", "XDG_CACHE_HOME", "HOME", "PYTHONPATH")
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -158,7 +158,7 @@ def _own_files(folder: Path, budget: Budget) -> str:
     read_only = MountAttributes(_READ_ONLY, 0, 0, 0)
     cache = os.fsencode(cache_folder("programs").parent)  # loops that memsim compiles here last as long as it does
     size = f"size={budget.disk_bytes}".encode()
-    place = os.fsencode(folder)
+    folder_name = os.fsencode(folder)
     steps: list[tuple[str, Callable[[], int]]] = [
         ("private mounts", lambda: _libc.mount(None, b"/", None, _PRIVATE | _RECURSIVE, None)),
         (
@@ -167,8 +167,8 @@ def _own_files(folder: Path, budget: Budget) -> str:
                 _MOUNT_SETATTR, _AT_CWD, b"/", _AT_RECURSIVE, ctypes.byref(read_only), ctypes.sizeof(read_only)
             ),
         ),
-        ("a private folder", lambda: _libc.mount(b"memsim", place, b"tmpfs", _NO_SUID | _NO_DEVICES, size)),
-        ("a layer above memsim's cache", lambda: _overlay(cache, place)),
+        ("a private folder", lambda: _libc.mount(b"memsim", folder_name, b"tmpfs", _NO_SUID | _NO_DEVICES, size)),
+        ("a layer above memsim's cache", lambda: _overlay(cache, folder_name)),
         ("a view of its own processes", lambda: _libc.mount(b"proc", b"/proc", b"proc", _NO_SUID | _NO_DEVICES, None)),
     ]
     return "; ".join(f"no {name}: {os.strerror(ctypes.get_errno())}" for name, step in steps if step())
@@ -199,12 +199,12 @@ def _limit(budget: Budget) -> None:
 
 def _leave_behind(folder: Path) -> None:
     """Nothing of the parent's that a candidate could use: secrets in the environment, its terminal, its folders."""
-    nothing = os.open(os.devnull, os.O_RDWR)
+    null_device = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
-        os.dup2(nothing, descriptor)
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        os.dup2(null_device, descriptor)
+    inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
     os.environ.clear()
-    os.environ.update(kept, TMPDIR=str(folder), MEMSIM_CACHE_MB="0")
+    os.environ.update(inherited, TMPDIR=str(folder), MEMSIM_CACHE_MB="0")
     tempfile.tempdir = str(folder)
     os.chdir(folder)
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -15,8 +15,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from memsim.measured.launch import MeasuredLaunch, grid_of_blocks
-from memsim.measured.units import to_base
 from memsim.support.errors import InputError
+
+_TIME_NS = {
+    "nsecond": 1.0, "usecond": 1e3, "msecond": 1e6, "second": 1e9,
+    "ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9,
+}  # fmt: skip
+_PREFIX = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}  # decimal: 32 KiB of shared memory print as 32.77 Kbyte
+_COUNTED = re.compile(r"([KMGT]?)(byte|sector|request|inst|cycle|block|thread|warp)s?")
 
 _LONG = ("Metric Name", "Metric Unit", "Metric Value")
 _TITLES = {  # of ncu's page of details
@@ -104,3 +110,17 @@ def _extents(row: _Row, column: str) -> tuple[int, int, int] | None:
     """``(128, 1, 1)``."""
     found = re.findall(r"\d{1,10}", row.get(column, ""))
     return (int(found[0]), int(found[1]), int(found[2])) if len(found) == 3 else None
+
+
+def to_base(value: float, unit: str) -> float | None:
+    """A value in ns, bytes, or what its unit counts; None for a unit that is not known.
+
+    >>> to_base(1.5, "usecond"), to_base(2, "Mbyte"), to_base(87.5, "%"), to_base(1, "furlong")
+    (1500.0, 2000000.0, 87.5, None)
+    """
+    if unit in ("", "%"):
+        return value
+    if unit in _TIME_NS:
+        return value * _TIME_NS[unit]
+    found = _COUNTED.fullmatch(unit)
+    return value * _PREFIX[found[1]] if found else None

@@ -8,7 +8,7 @@
                   payload: sources, then results, each u32 size, message
 
 A result is a launch: function's name 6, with its types 7, grid 10 and block 11 (x 1, y 2, z 3), and metrics 13: name 1
-(its place in the string table) and value 2 (text 1, float 2, double 3, u32 4, u64 5). A block without strings uses
+(its index in the string table) and value 2 (text 1, float 2, double 3, u32 4, u64 5). A block without strings uses
 those of the block before. Field numbers are those of the ``.proto`` files in the profiler's ``extras/FileFormat``.
 Values are in base units.
 """
@@ -51,7 +51,7 @@ def _launches(content: memoryview) -> Iterator[MeasuredLaunch]:
             if number in counts:
                 counts[number] = _integer(value)
             elif number == 4:
-                own = [_text(string) for place, string in fields(_message(value)) if place == 1]
+                own = [_text(string) for number, string in fields(_message(value)) if number == 1]
         strings = own or strings
         if counts[5] > len(content) - at:
             raise WireError("a block ends behind the file")
@@ -75,7 +75,7 @@ def _launch(message: memoryview, strings: list[str]) -> MeasuredLaunch:
         if number in (6, 7):
             names[number] = _text(value)
         elif number in (10, 11):
-            extents = {place: _integer(size) for place, size in fields(_message(value))}
+            extents = {number: _integer(size) for number, size in fields(_message(value))}
             shapes[number] = (extents.get(1, 1), extents.get(2, 1), extents.get(3, 1))
         elif number == 13:
             metrics.update(_metric(_message(value), strings))
@@ -109,7 +109,7 @@ def _number(message: memoryview) -> float | None:
 
 
 def _sized(content: memoryview, at: int) -> tuple[memoryview, int]:
-    """The bytes behind their size, and the place behind them."""
+    """The bytes after their size, and the offset after them."""
     (size,) = struct.unpack_from("<I", content, at)
     at += 4
     if size > len(content) - at:

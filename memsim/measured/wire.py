@@ -44,7 +44,7 @@ def fields(message: memoryview) -> Iterator[tuple[int, Value]]:
 
 
 def _varint(message: memoryview, at: int) -> tuple[int, int]:
-    """The integer that begins at a place, and the place behind it."""
+    """The integer that begins at an offset, and the offset after it."""
     value = 0
     for shift, byte in enumerate(message[at : at + _VARINT_BYTES]):
         value |= (byte & 127) << (7 * shift)

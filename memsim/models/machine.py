@@ -67,8 +67,8 @@ def idle_miss_cycles(gpu: GPU) -> int:
 
 def _transaction_bytes(gpu: GPU) -> int:
     """Most bytes that one transaction of a dense load covers."""
-    whole_lines = gpu.l1.serves_global or gpu.architecture.coalescing is not Coalescing.lines
-    return min(gpu.l1.line_bytes, _DENSE_BYTES) if whole_lines else SECTOR_BYTES
+    fetches_lines = gpu.l1.serves_global or gpu.architecture.coalescing is not Coalescing.lines
+    return min(gpu.l1.line_bytes, _DENSE_BYTES) if fetches_lines else SECTOR_BYTES
 
 
 def _fetched_bytes(gpu: GPU) -> int:

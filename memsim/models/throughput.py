@@ -1,8 +1,8 @@
 """How long each part of a machine is busy with a kernel, at its own rate and with nothing in its way.
 
 The longest is nearest to the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
-quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the machine's parts in the
-place of micro-benchmarks, and the busiest slice and channel in the place of the mean one. Caches are at their best:
+quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the GPU's components
+instead of micro-benchmarks, and the busiest slice and channel instead of the mean one. Caches are at their best:
 L1 keeps all that a block has loaded, L2 all that the traced blocks have touched.
 """
 
@@ -26,7 +26,7 @@ from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, Transactions
 
 _LOAD, _STORE, _ATOMIC = int(OpKind.load), int(OpKind.store), int(OpKind.atomic)
 _WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
-COSTS = np.dtype([(name, "<i8") for name in (
+UNIT_CYCLES = np.dtype([(name, "<i8") for name in (
     "instruction", "pass_", "shared", "lookup", "l1", "l2", "memory", "in_l1", "in_l2",
 )])  # fmt: skip
 _READ, _WRITTEN, _OF_BLOCK = range(3)
@@ -81,17 +81,17 @@ class TracedWork:
 def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     """Count the work of coalesced blocks."""
     tx, lines = transactions, len(transactions.line_address)
-    asked, replied, masks = *np.zeros((2, lines), np.int64), np.zeros((3, lines), np.uint8)
-    chains = np.zeros(len(tx.first_instruction) - 1, np.int64)
+    requested, replied, masks = *np.zeros((2, lines), np.int64), np.zeros((3, lines), np.uint8)
+    path_cycles = np.zeros(len(tx.first_instruction) - 1, np.int64)
     sent = np.asarray(tx.masks) & ~np.asarray(tx.merged) if len(tx.merged) else tx.masks
-    _walk(tx.instructions, tx.lines, sent, tx.first_instruction, tx.first_warp, _costs(gpu),
-          asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
-    kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
-    fetched = kept if gpu.l2.enabled else asked
+    _walk(tx.instructions, tx.lines, sent, tx.first_instruction, tx.first_warp, _unit_cycles(gpu),
+          requested, replied, masks, np.full(lines, -1, np.int32), path_cycles)  # fmt: skip
+    cached = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
+    fetched = cached if gpu.l2.enabled else requested
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
-    served = asked * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
+    served = requested * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
     rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
-    place = layout(tx, gpu).mapping[:lines]
+    mapping = layout(tx, gpu).mapping[:lines]
     return TracedWork(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
@@ -100,31 +100,31 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
         passes=int(rows["slots"][~constant].sum(dtype=np.int64)),
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
-        l2_sectors=int(asked.sum()),
+        l2_sectors=int(requested.sum()),
         slice_cycles=int(served.sum()),
         memory_sectors=int(fetched.sum()),
-        slice_skew=_skew(place["slice"], served, gpu.l2.slices),
-        channel_skew=_skew(place["channel"], fetched, gpu.dram.channels),
-        block_cycles=float(np.maximum.reduceat(chains, tx.first_warp[:-1]).mean()),
+        slice_skew=_skew(mapping["slice"], served, gpu.l2.slices),
+        channel_skew=_skew(mapping["channel"], fetched, gpu.dram.channels),
+        block_cycles=float(np.maximum.reduceat(path_cycles, tx.first_warp[:-1]).mean()),
     )
 
 
-def _costs(gpu: GPU) -> np.ndarray:
-    """Cycles of a warp's steps on an idle machine: COSTS [1]."""
-    costs = np.zeros(1, COSTS)
-    costs["instruction"], costs["pass_"] = gpu.sm.instruction_cycles, gpu.sm.pass_cycles
-    costs["shared"], costs["lookup"] = gpu.sm.shared_latency_cycles, gpu.sm.lookup_cycles
-    costs["l1"], costs["l2"] = gpu.l1.hit_latency_cycles, gpu.l2.hit_latency_cycles
-    costs["memory"] = idle_miss_cycles(gpu)
-    costs["in_l1"], costs["in_l2"] = gpu.l1.enabled, gpu.l2.enabled
-    return costs
+def _unit_cycles(gpu: GPU) -> np.ndarray:
+    """Cycles of a warp's steps on an idle machine: UNIT_CYCLES [1]."""
+    unit_cycles = np.zeros(1, UNIT_CYCLES)
+    unit_cycles["instruction"], unit_cycles["pass_"] = gpu.sm.instruction_cycles, gpu.sm.pass_cycles
+    unit_cycles["shared"], unit_cycles["lookup"] = gpu.sm.shared_latency_cycles, gpu.sm.lookup_cycles
+    unit_cycles["l1"], unit_cycles["l2"] = gpu.l1.hit_latency_cycles, gpu.l2.hit_latency_cycles
+    unit_cycles["memory"] = idle_miss_cycles(gpu)
+    unit_cycles["in_l1"], unit_cycles["in_l2"] = gpu.l1.enabled, gpu.l2.enabled
+    return unit_cycles
 
 
 def busy_cycles(work: TracedWork, trace: Trace, gpu: GPU) -> dict[BusyPart, float]:
     """SM cycles for which each part is busy with the whole launch, of which the traced blocks are taken to be typical.
 
     A part's work is shared out evenly among the SMs, or unevenly as it is among slices and channels. Latency is that of
-    one block after the other where they run; it is an estimate, the other parts are bounds.
+    one block after the other where they run; it is an estimate, the other components are bounds.
     """
     sm, l2, sms = gpu.sm, gpu.l2, min(gpu.sm.count, trace.n_blocks)
     launches = trace.launch.n_blocks / trace.n_blocks
@@ -149,46 +149,58 @@ def _blocks_at_once(trace: Trace, gpu: GPU) -> int:
     return min(held * gpu.sm.count, shape.n_blocks)
 
 
-def _skew(place: np.ndarray, sectors: np.ndarray, places: int) -> float:
-    """Sectors of the busiest place over the mean.
+def _skew(mapping: np.ndarray, sectors: np.ndarray, units: int) -> float:
+    """Sectors of the busiest unit over the mean.
 
     >>> _skew(np.array([0, 1, 1]), np.array([4, 2, 4]), 2)
     1.2
     """
-    found = np.bincount(place, weights=sectors, minlength=places)
+    found = np.bincount(mapping, weights=sectors, minlength=units)
     return float(found.max() / found.mean()) if found.any() else 1.0
 
 
 @loop
-def _walk(instructions, lines, masks, first_instruction, first_warp, costs, asked, replied, seen, block_of, chains):
+def _walk(
+    instructions,
+    lines,
+    masks,
+    first_instruction,
+    first_warp,
+    unit_cycles,
+    requested,
+    replied,
+    seen,
+    block_of,
+    path_cycles,
+):
     """Count what goes beyond L1, and what each warp waits for, block after block.
 
     Args:
         first_instruction, first_warp: i8, of every warp and of every block, and one more.
-        costs: COSTS [1].
-        asked, replied: i8 [lines], sectors that reach L2, and those that it sends to an SM.
+        unit_cycles: UNIT_CYCLES [1].
+        requested, replied: i8 [lines], sectors that reach L2, and those that it sends to an SM.
         seen: u1 [3, lines], sectors read, sectors written, and those that the block in `block_of` has loaded.
-        chains: i8 [warps], cycles from a warp's start to its end on an idle machine.
+        path_cycles: i8 [warps], cycles from a warp's start to its end on an idle machine.
     """
-    cost = costs[0]
+    cycles = unit_cycles[0]
     for block in range(len(first_warp) - 1):
         for warp in range(first_warp[block], first_warp[block + 1]):
-            chain = longest = 0
+            path = longest = 0
             for number in range(first_instruction[warp], first_instruction[warp + 1]):
                 instruction = instructions[number]
                 kind, flags = np.int64(instruction["kind"]), np.int64(instruction["flags"])
                 if flags & _WAITS:  # for what its sequence's loads bring
-                    chain, longest = chain + longest, 0
-                chain += np.int64(instruction["gap"]) * cost["instruction"]
-                chain += np.int64(instruction["slots"]) * cost["pass_"]
+                    path, longest = path + longest, 0
+                path += np.int64(instruction["gap"]) * cycles["instruction"]
+                path += np.int64(instruction["slots"]) * cycles["pass_"]
                 if instruction["slots"] > 0 and kind != _STORE:
-                    longest = max(longest, cost["shared"])
-                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & BYPASS_FLAG == 0
+                    longest = max(longest, cycles["shared"])
+                cached = cycles["in_l1"] > 0 and kind == _LOAD and flags & BYPASS_FLAG == 0
                 first = instruction["first"]
-                latency = cost["l1"]
+                latency = cycles["l1"]
                 for k in range(first, first + np.int64(instruction["count"])):
                     line, mask = np.int64(lines[k]), np.int64(masks[k])
-                    if kept:
+                    if cached:
                         if block_of[line] != block:
                             block_of[line] = block
                             seen[_OF_BLOCK, line] = 0
@@ -196,17 +208,17 @@ def _walk(instructions, lines, masks, first_instruction, first_warp, costs, aske
                         seen[_OF_BLOCK, line] = np.uint8(loaded | mask)
                         mask &= ~loaded
                     known = np.int64(seen[_READ, line] | seen[_WRITTEN, line])
-                    if mask & ~known or (mask and cost["in_l2"] == 0):
-                        latency = max(latency, cost["memory"])
+                    if mask & ~known or (mask and cycles["in_l2"] == 0):
+                        latency = max(latency, cycles["memory"])
                     elif mask:
-                        latency = max(latency, cost["l2"])
-                    asked[line] += popcount(mask)
+                        latency = max(latency, cycles["l2"])
+                    requested[line] += popcount(mask)
                     if kind != _STORE:
                         replied[line] += popcount(mask)
                         seen[_READ, line] |= np.uint8(mask)
                     if kind != _LOAD:
                         seen[_WRITTEN, line] |= np.uint8(mask)
-                chain += np.int64(instruction["wavefronts"]) * cost["lookup"]
+                path += np.int64(instruction["wavefronts"]) * cycles["lookup"]
                 if instruction["count"] > 0 and kind in (_LOAD, _ATOMIC):
                     longest = max(longest, latency)
-            chains[warp] = chain + longest
+            path_cycles[warp] = path + longest

@@ -44,7 +44,7 @@ def choose_blocks(trace: Trace, execution: Execution) -> BlockSample:
     return BlockSample((BlockGroup(0, wave, begin), *others), wave)
 
 
-def tell_sample(about: dict[str, Any], sample: BlockSample) -> None:
+def add_sample(about: dict[str, Any], sample: BlockSample) -> None:
     """Say in the `about` of a result which blocks its trials replay."""
     groups = [[group.first, group.measured, group.end] for group in sample.groups]
     about["sample"] = {"groups": groups, "traced": about["trace"]["blocks"]}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from memsim.hierarchy.trial import Trial
-from memsim.montecarlo.keep import KeptTrials
+from memsim.montecarlo.checkpoint import Checkpoint
 from memsim.montecarlo.point_trials import PointTrials
 from memsim.montecarlo.teams import Workers, is_lost_worker
 from memsim.montecarlo.worker import Answer, forget
@@ -47,12 +47,14 @@ class TrialDriver:
 
     Args:
         points: whose trials are wanted.
-        kept: where finished trials are kept.
+        checkpoint: where finished trials are kept.
         report: called with whatever happens to a trial.
     """
 
-    def __init__(self, points: Sequence[PointTrials], kept: KeptTrials, report: Callable[[TrialEvent], None]) -> None:
-        self._points, self._kept, self._report = points, kept, report
+    def __init__(
+        self, points: Sequence[PointTrials], checkpoint: Checkpoint, report: Callable[[TrialEvent], None]
+    ) -> None:
+        self._points, self._checkpoint, self._report = points, checkpoint, report
         self._lost: Counter[tuple[int, int]] = Counter()
 
     def take_up(self) -> bool:
@@ -76,7 +78,7 @@ class TrialDriver:
 
     def _take_up(self) -> None:
         for point in self._points:
-            for number, trial in sorted(self._kept.trials(point).items()):
+            for number, trial in sorted(self._checkpoint.trials(point).items()):
                 self._add(point, number, trial, None)
             for number, trial in sorted(point.cached.found.items()):
                 if not point.used and number < point.rule.most and number not in point.finished:
@@ -84,22 +86,22 @@ class TrialDriver:
             raise_heard()
 
     def _run(self, workers: Workers) -> None:
-        wanted = {number: point for number, point in enumerate(self._points) if not point.used}
-        while wanted:
+        unfinished = {number: point for number, point in enumerate(self._points) if not point.used}
+        while unfinished:
             raise_heard()
-            for key in self._next(wanted, workers.room()):
+            for key in self._next(unfinished, workers.room()):
                 point, trial = self._points[key[0]], key[1]
                 point.under_way.add(trial)
                 workers.begin(key, point.job, trial, point.trace)
             for key, answer, error in workers.answers():
                 self._take(key, answer, error)
                 if self._points[key[0]].used:
-                    wanted.pop(key[0], None)
+                    unfinished.pop(key[0], None)
 
-    def _next(self, wanted: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
+    def _next(self, unfinished: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
         """Trials to begin: those that are needed, point after point; then, should room be left, those that may be."""
-        for ahead in (1, room + sum(len(point.under_way) for point in wanted.values())):
-            for number, point in wanted.items():
+        for ahead in (1, room + sum(len(point.under_way) for point in unfinished.values())):
+            for number, point in unfinished.items():
                 while room > 0 and (trial := point.next_trial(ahead)) is not None:
                     room -= 1
                     yield number, trial
@@ -111,7 +113,7 @@ class TrialDriver:
             self._failed(key, error)
         elif answer is not None and not point.used:  # it may have ended meanwhile
             with deferred():  # Ctrl-C
-                self._kept.add(point, number, answer.trial)
+                self._checkpoint.add(point, number, answer.trial)
                 point.cached.add(number, answer.trial)
                 self._add(point, number, answer.trial, answer.seconds)
 
@@ -124,7 +126,7 @@ class TrialDriver:
         """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
         if not is_lost_worker(error):
             raise error
-        point, trial = self._points[key[0]], f"trial {key[1]}{self._points[key[0]].place}"
+        point, trial = self._points[key[0]], f"trial {key[1]}{self._points[key[0]].label}"
         self._lost[key] += 1
         log.warning("the worker of %s was lost: %r", trial, error)
         if self._lost[key] >= ATTEMPTS:

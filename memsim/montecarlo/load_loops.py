@@ -17,7 +17,7 @@ from memsim.jit.mode import PLAIN_NUMBA
 from memsim.montecarlo.pool import Processes
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
-APART = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
+SEPARATE_LEVELS = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
 
 
 def load_loops(gpu: GPU) -> None:
@@ -26,7 +26,7 @@ def load_loops(gpu: GPU) -> None:
     Where none is there and the host has another core, a second process compiles half of them meanwhile.
     """
     system = _system(gpu)
-    with _compiling_apart(system) as wait, loading_loops():
+    with _compile_separately(system) as wait, loading_loops():
         system.load("sms")
         wait()
         system.run()
@@ -35,12 +35,12 @@ def load_loops(gpu: GPU) -> None:
 
 
 @contextmanager
-def _compiling_apart(system: System) -> Iterator[Callable[[], object]]:
-    """Another process compiles the loops of the levels `APART`, if that is worth it; waits until they are on disk.
+def _compile_separately(system: System) -> Iterator[Callable[[], object]]:
+    """Another process compiles the loops of `SEPARATE_LEVELS`, if that is worth it; waits until they are on disk.
 
-    If it is killed they are not, and are compiled by who needs them.
+    If that process is killed, they are compiled when they are needed.
     """
-    if PLAIN_NUMBA or system.is_ready("sms") or system.is_ready(APART[0]) or not _has_another_core():
+    if PLAIN_NUMBA or system.is_ready("sms") or system.is_ready(SEPARATE_LEVELS[0]) or not _has_another_core():
         yield lambda: None
         return
     with closing(Processes(_compile, 1)) as other:
@@ -54,9 +54,9 @@ def _has_another_core() -> bool:
 
 
 def _compile(gpu: GPU) -> None:
-    """Compile the loops of the levels `APART`; Numba writes each to disk."""
+    """Compile the loops of the levels `SEPARATE_LEVELS`; Numba writes each to disk."""
     system = _system(gpu)
-    for level in APART:
+    for level in SEPARATE_LEVELS:
         system.load(level)
 
 

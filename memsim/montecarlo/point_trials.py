@@ -44,7 +44,7 @@ class PointTrials:
         rule: how many there are to be.
         cached: what any run has left of its trials, and what these leave.
         trace: what workers are given in its place, see teams.Team.share.
-        place: of the point in a study, for messages: "of point 3".
+        label: of the point in a study, for messages: "of point 3".
         finished: trials by number.
         under_way: numbers of trials that workers have.
         used: how many trials, from the first on, are its answer; 0 while it is open.
@@ -56,12 +56,12 @@ class PointTrials:
     rule: StoppingRule
     cached: CachedTrials
     trace: Any = None
-    place: str = ""
+    label: str = ""
     finished: dict[int, Trial] = field(default_factory=dict)
     under_way: set[int] = field(default_factory=set)
     used: int = 0
     reached: bool = False
-    _asked: int = 0
+    _judged: int = 0
 
     def __post_init__(self) -> None:
         self._enough = self.rule.new() if self.rule.new is not None else None
@@ -76,8 +76,8 @@ class PointTrials:
         """A trial to begin: at most `ahead` beyond those known to be needed; None: none for now."""
         if self.used:
             return None
-        known = self.rule.most if self._enough is None else max(self.rule.least, self._asked + ahead)
-        for number in range(self._asked, min(known, self.rule.most)):
+        known = self.rule.most if self._enough is None else max(self.rule.least, self._judged + ahead)
+        for number in range(self._judged, min(known, self.rule.most)):
             if number not in self.finished and number not in self.under_way:
                 return number
         return None
@@ -85,12 +85,12 @@ class PointTrials:
     def add(self, number: int, trial: Trial) -> None:
         """Take in a trial, and ask the rule about the first ones in order: when they come does not matter."""
         self.finished[number] = trial
-        while not self.used and self._asked in self.finished:
-            enough = self._enough is not None and self._enough(self._one(self._asked))
-            self._asked += 1
-            self.reached = enough and self._asked >= self.rule.least
-            if self.reached or self._asked >= self.rule.most:
-                self.used = self._asked
+        while not self.used and self._judged in self.finished:
+            enough = self._enough is not None and self._enough(self._one(self._judged))
+            self._judged += 1
+            self.reached = enough and self._judged >= self.rule.least
+            if self.reached or self._judged >= self.rule.most:
+                self.used = self._judged
 
     def _one(self, number: int) -> Trials:
         return Trials.of({number: self.finished[number]}, **self.texts)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.montecarlo.launch_chain import Chains, LaunchChain
+from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.run import check_numbers
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
@@ -32,7 +32,7 @@ def run_program(
     Args:
         traces: of one run of a program, whose addresses agree, in the order of their launches.
         gpu: the configuration.
-        trials: how many; what one draws depends on `seed`, its number and the launch's place alone.
+        trials: how many; what one draws depends on `seed`, its number and the launch's position.
         jobs: processes; None: all cores, unless there is little to do.
         progress: called with the trials done, and all.
         provenance: field of the GPU -> where its value comes from, for the results to keep.
@@ -44,14 +44,16 @@ def run_program(
         InputError: a trace that does not fit the GPU, or numbers out of range.
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs)
-    places = tuple(range(len(traces)))
+    positions = tuple(range(len(traces)))
     with Scratch() as folder:
-        chains = Chains(traces, gpu, [LaunchChain(number, places) for number in range(trials)], seed, Path(folder))
-        chains.replay(jobs, progress)
+        sequences = LaunchSequences(
+            traces, gpu, [LaunchSequence(number, positions) for number in range(trials)], seed, Path(folder)
+        )
+        sequences.replay(jobs, progress)
         digests = [trace.digest for trace in traces]
         found = []
-        for place in places:
-            texts = chains.texts(place)
-            texts["about"] |= {"gpu_provenance": provenance or {}, "launches_before": digests[:place]}
-            found.append(Trials.of({number: chains.trials[number, place] for number in range(trials)}, **texts))
+        for position in positions:
+            texts = sequences.texts(position)
+            texts["about"] |= {"gpu_provenance": provenance or {}, "launches_before": digests[:position]}
+            found.append(Trials.of({number: sequences.trials[number, position] for number in range(trials)}, **texts))
     return found

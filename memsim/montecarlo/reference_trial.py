@@ -109,7 +109,9 @@ def _physical(tx: Transactions, gpu: GPU, seeds: np.random.SeedSequence) -> list
 def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     """What the model counted for each op, as a trial's arrays."""
     found, ops = model.statistics, range(n_ops)
-    one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
+    one, of_instructions = (
+        [latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies)
+    )
     return {
         "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
         "components": np.array([found.components[key] for key in COUNTERS]),
@@ -117,8 +119,8 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),
         "latency_count": np.array([len(each) for each in one]),
-        "instruction_latency_sum": np.array([sum(each) for each in whole]),
-        "instruction_latency_count": np.array([len(each) for each in whole]),
+        "instruction_latency_sum": np.array([sum(each) for each in of_instructions]),
+        "instruction_latency_count": np.array([len(each) for each in of_instructions]),
     }
 
 

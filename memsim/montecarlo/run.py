@@ -17,11 +17,12 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
+from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import store
+from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.choices import Engine
-from memsim.montecarlo.chosen_blocks import choose_blocks, tell_sample
+from memsim.montecarlo.chosen_blocks import add_sample, choose_blocks
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
-from memsim.montecarlo.keep import keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.point_trials import PointTrials, StoppingRule
 from memsim.montecarlo.shared_stages import prepared
@@ -99,44 +100,55 @@ def run(
         check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
-    with listening(), Scratch() as folder, keeping(out, _stored, resume, force) as kept:
+    with listening(), Scratch() as folder, open_checkpoint(out, _stored, resume, force) as checkpoint:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         blocks = choose_blocks(trace, execution) if sample else None
         if blocks is not None:
-            tell_sample(about, blocks)
+            add_sample(about, blocks)
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
-        # The reference model is there to be run: it takes no trials of the compiled engine.
-        cacheable = not sources and replays_on is Engine.compiled
-        cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
+        cached = _cached_trials(about, len(ops), not sources and replays_on is Engine.compiled)
         job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
         point = PointTrials(job, texts, stopping, cached, trace.path)
-        kept.check_only(point)
+        checkpoint.check_only(point)
         heard = (lambda event: _tell(progress, event)) if progress else (lambda event: None)
-        driver = TrialDriver([point], kept, heard)
+        driver = TrialDriver([point], checkpoint, heard)
         if driver.take_up() and not point.used:
             _replay(driver, point, trace, jobs)
         if not point.finished:
             raise KeyboardInterrupt
-        # More may have finished out of order; which, depends on the processes.
-        saved = kept.saved(point)
-        chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+        chosen = _chosen(point, checkpoint.saved(point))
         about["interrupted"] = not point.reached and len(chosen) < trials
         about["until"] = None if rule is None else rule | {"reached": point.reached}
         if blocks is None:
-            if cached.demand is None:
-                whole, _ = prepared(execution, trace)
-                with phase("profiling accesses", "rows", trace.n_instructions):
-                    cached.keep_demand(demand(trace, whole))
-            assert cached.demand is not None
-            tell_demand(about, ops, cached.demand)
+            add_demand(about, ops, _demand(cached, execution, trace))
         done = Trials.of(chosen, **texts)
         if out is not None:
             store.save(out, done)
-            kept.whole = True
+            checkpoint.complete = True
     return done
+
+
+def _cached_trials(about: Mapping[str, Any], n_ops: int, cacheable: bool) -> CachedTrials:
+    """The cache of a run; without one for the reference model, which takes no trials of the compiled engine."""
+    return CachedTrials(cache_key(about) if cacheable else None, n_ops)
+
+
+def _chosen(point: PointTrials, saved: Mapping[int, Trial]) -> dict[int, Trial]:
+    """The trials of the result; more may have finished out of order, and which, depends on the processes."""
+    return {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+
+
+def _demand(cached: CachedTrials, execution: Execution, trace: Trace) -> dict[str, Any]:
+    """What :func:`demand` finds, from the cache if it is there."""
+    if cached.demand is None:
+        transactions, _ = prepared(execution, trace)
+        with phase("profiling accesses", "rows", trace.n_instructions):
+            cached.keep_demand(demand(trace, transactions))
+    assert cached.demand is not None
+    return cached.demand
 
 
 def _stored(out: str | Path) -> list[Trials]:
@@ -236,10 +248,10 @@ def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
     return {"executed": executed(trace, execution), "profiles": [asdict(found) for found in profile(trace, execution)]}
 
 
-def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], asked: Mapping[str, Any]) -> None:
+def add_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], demand: Mapping[str, Any]) -> None:
     """Add to a result's texts what :func:`demand` found."""
-    about["executed"] = asked["executed"]
-    for op, found in zip(ops, asked["profiles"], strict=True):
+    about["executed"] = demand["executed"]
+    for op, found in zip(ops, demand["profiles"], strict=True):
         op["profile"] = found
 
 

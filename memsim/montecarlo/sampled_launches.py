@@ -27,7 +27,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.trial import Trial
-from memsim.montecarlo.launch_chain import Chains, LaunchChain
+from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
@@ -43,15 +43,15 @@ class Group:
 
     Attributes:
         kernel: its name.
-        places: of its launches in the program, from 0, ascending.
+        positions: of its launches in the program, from 0, ascending.
         first, others: trials of the first one, and of those that were drawn; the latter None where there is one launch.
         of_first, of_others: the same by number.
-        of_each: where all launches are replayed, trials by number of those after the first, by place.
-        each: the same as Trials, by place.
+        of_each: where all launches are replayed, trials by number of those after the first, by position.
+        each: the same as Trials, by position.
     """
 
     kernel: str
-    places: list[int]
+    positions: list[int]
     first: Trials | None = None
     others: Trials | None = None
     of_first: dict[int, Trial] = field(default_factory=dict)
@@ -61,21 +61,21 @@ class Group:
 
     def drawn(self, share: float) -> int:
         """The launch that stands for those after the first, at a share of them; the first where it is alone."""
-        others = self.places[1:]
-        return others[min(floor(share * len(others)), len(others) - 1)] if others else self.places[0]
+        others = self.positions[1:]
+        return others[min(floor(share * len(others)), len(others) - 1)] if others else self.positions[0]
 
 
 def groups_of(traces: Sequence[Trace]) -> list[Group]:
     """The groups of a program's launches, in the order of their first ones."""
     found: list[tuple[tuple[object, ...], int, Group]] = []
-    for place, trace in enumerate(traces):
+    for position, trace in enumerate(traces):
         shape, work = _shape(trace), trace.n_instructions
         for other, of_it, group in found:
             if shape == other and abs(work - of_it) <= SIMILAR * of_it:
-                group.places.append(place)
+                group.positions.append(position)
                 break
         else:
-            found.append((shape, work, Group(trace.kernel, [place])))
+            found.append((shape, work, Group(trace.kernel, [position])))
     return [group for _, _, group in found]
 
 
@@ -128,7 +128,7 @@ def run_sampled(
         with Scratch() as folder:
             batch = _Batch(traces, gpu, groups, shares, seed, Path(folder), origins or {})
             try:
-                batch.chains.replay(jobs, progress)
+                batch.sequences.replay(jobs, progress)
             except KeyboardInterrupt:
                 if not batch.add() and not done:
                     raise
@@ -149,48 +149,50 @@ class _Batch:
     ) -> None:  # fmt: skip
         self._traces, self._groups, self._origins = traces, groups, origins
         self._drawn = {
-            number: [(group.places[0], group.drawn(share)) for group in groups] for number, share in shares.items()
+            number: [(group.positions[0], group.drawn(share)) for group in groups] for number, share in shares.items()
         }
-        sample = sum(len(group.places[:2]) for group in groups)  # and those right before, at worst as many again
+        sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
         self._all = len(traces) <= FEW * sample
-        chains = []
+        sequences = []
         for number, pairs in self._drawn.items():
-            wanted = {place for pair in pairs for place in pair}
-            places = wanted | {place - 1 for place in wanted if place}
+            drawn = {position for pair in pairs for position in pair}
+            positions = drawn | {position - 1 for position in drawn if position}
             if self._all:
-                places = set(range(len(traces)))
-            chains.append(LaunchChain(number, tuple(sorted(places))))
-        self.chains = Chains(traces, gpu, chains, seed, folder)
+                positions = set(range(len(traces)))
+            sequences.append(LaunchSequence(number, tuple(sorted(positions))))
+        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder)
 
     def add(self) -> bool:
         """Add the trials that are finished to the groups; returns whether there are any."""
-        whole = [
+        complete = [
             number
             for number, pairs in self._drawn.items()
-            if all((number, place) in self.chains.trials for pair in pairs for place in pair)
+            if all((number, position) in self.sequences.trials for pair in pairs for position in pair)
         ]
-        for number in whole:
+        for number in complete:
             for group, (first, other) in zip(self._groups, self._drawn[number], strict=True):
-                group.of_first[number] = self.chains.trials[number, first]
+                group.of_first[number] = self.sequences.trials[number, first]
                 if other != first:
-                    group.of_others[number] = self.chains.trials[number, other]
-                for place in group.places[1:] if self._all else ():
-                    group.of_each.setdefault(place, {})[number] = self.chains.trials[number, place]
-        for index, group in enumerate(self._groups if whole else ()):
-            group.first = Trials.of(group.of_first, **self._texts(group.first, group.places[0]))
+                    group.of_others[number] = self.sequences.trials[number, other]
+                for position in group.positions[1:] if self._all else ():
+                    group.of_each.setdefault(position, {})[number] = self.sequences.trials[number, position]
+        for index, group in enumerate(self._groups if complete else ()):
+            group.first = Trials.of(group.of_first, **self._texts(group.first, group.positions[0]))
             if group.of_others:
-                group.others = Trials.of(group.of_others, **self._texts(group.others, self._drawn[whole[0]][index][1]))
+                group.others = Trials.of(
+                    group.of_others, **self._texts(group.others, self._drawn[complete[0]][index][1])
+                )
             if group.of_each:
-                group.each = [Trials.of(of, **self.chains.names(place)) for place, of in group.of_each.items()]
-        return bool(whole)
+                group.each = [Trials.of(of, **self.sequences.names(position)) for position, of in group.of_each.items()]
+        return bool(complete)
 
-    def _texts(self, before: Trials | None, place: int) -> dict[str, Any]:
+    def _texts(self, before: Trials | None, position: int) -> dict[str, Any]:
         """Of the launch that was drawn first."""
         if before is not None:
             return {name: getattr(before, name) for name in ("about", "ops", "arrays", "sources")}
-        texts = self.chains.texts(place)
+        texts = self.sequences.texts(position)
         texts["about"] |= {
             "gpu_provenance": dict(self._origins),
-            "launches_before": [trace.digest for trace in self._traces[:place]],
+            "launches_before": [trace.digest for trace in self._traces[:position]],
         }
         return texts

@@ -41,16 +41,16 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
     Raises:
         InputError: a trace that does not fit the GPU, or a folder that cannot be written.
     """
-    place, begin = execution.folder / execution.digest[:32], perf_counter()
+    stage_folder, begin = execution.folder / execution.digest[:32], perf_counter()
 
     def coalesced(folder: Path, gpu: GPU) -> None:
         folder.mkdir()
-        opened = trace if isinstance(trace, Trace) else Trace.open(_file(place, trace, execution.gpu))
+        opened = trace if isinstance(trace, Trace) else Trace.open(_file(stage_folder, trace, execution.gpu))
         total = opened.n_instructions
         with phase("coalescing", "rows", total) as advance:
             coalesce(opened, gpu, folder, _counting(advance, total))
 
-    transactions = made_once(place, "transactions", execution.gpu, coalesced)
+    transactions = made_once(stage_folder, "transactions", execution.gpu, coalesced)
     then = perf_counter()
 
     def laid_out(folder: Path, gpu: GPU) -> None:
@@ -58,9 +58,9 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
         with phase("laying out"), writing(folder):
             save_layout(folder, layout(_transactions(transactions), gpu))
 
-    places = made_once(transactions, "layout", execution.gpu, laid_out)
+    layout_folder = made_once(transactions, "layout", execution.gpu, laid_out)
     seconds = {"coalescing": then - begin, "laying out": perf_counter() - then}
-    return replace(execution, folder=transactions, layout_folder=places), seconds
+    return replace(execution, folder=transactions, layout_folder=layout_folder), seconds
 
 
 def mapped(execution: Execution) -> tuple[Transactions, AddressLayout]:
@@ -128,16 +128,16 @@ def _agreeing(known: list[tuple[dict[str, str], Path]], gpu: GPU) -> Path | None
     return next((path for read, path in known if agrees(gpu, read) and path.exists()), None)
 
 
-def _file(place: Path, trace: Path | bytes, gpu: GPU) -> Path:
+def _file(stage_folder: Path, trace: Path | bytes, gpu: GPU) -> Path:
     """The trace's file on this machine, written by the first worker that needs it."""
     if isinstance(trace, Path):
         return trace
 
     def put(temporary: Path, unread: GPU) -> None:
-        with writing(place):
+        with writing(stage_folder):
             temporary.write_bytes(trace)
 
-    return made_once(place, "trace", gpu, put)
+    return made_once(stage_folder, "trace", gpu, put)
 
 
 def _counting(advance: Advance, total: int) -> Callable[[int], None]:

@@ -111,18 +111,18 @@ def load(path: str | Path) -> Trials:
         return trials
 
 
-def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
+def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     """Read what :func:`write` wrote.
 
     Args:
         path: what errors name.
         file: the open file.
-        place: of the group, ending with a slash, or nothing.
+        prefix: of the group, ending with a slash, or nothing.
 
     Raises:
         InputError: it is damaged, or holds impossible values, or counters that do not add up.
     """
-    texts: dict[str, Any] = {name: read_text(path, file, place + name) for name in _TEXTS}
+    texts: dict[str, Any] = {name: read_text(path, file, prefix + name) for name in _TEXTS}
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
@@ -130,7 +130,7 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
         rows = len(stored["counters"]) if stored else None
-        stored[name] = hdf5.dataset(path, file, f"{place}trials/{name}", dtype, (rows, *shape))
+        stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, (rows, *shape))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
     arrays = {name: found[...] for name, found in stored.items()}
     _check_values(path, arrays)
@@ -226,8 +226,8 @@ def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> No
         for part in name.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if not isinstance(value, kind):
-            wanted = " or ".join(option.__name__ for option in (kind if isinstance(kind, tuple) else (kind,)))
-            raise InputError(path, f"{where}.{name}", f"is {value!r:.60}; it must be of type {wanted}")
+            expected = " or ".join(option.__name__ for option in (kind if isinstance(kind, tuple) else (kind,)))
+            raise InputError(path, f"{where}.{name}", f"is {value!r:.60}; it must be of type {expected}")
 
 
 def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:

@@ -71,7 +71,7 @@ def team(text: str, jobs: int, function: Callable[..., Any], scratch: Path) -> I
     if kind not in KINDS or (address and kind != "dask"):
         raise InputError("--executor", text, "is not known; give local, dask, dask:ADDRESS or mpi")
     if kind == "local":
-        with closing(Here(function) if jobs == 1 else Processes(function, jobs)) as workers:
+        with closing(LocalWorkers(function) if jobs == 1 else Processes(function, jobs)) as workers:
             yield Team(workers, _where_it_lies, scratch)
         return
     with _mpi(function) if kind == "mpi" else _dask(function, address, jobs) as found:
@@ -88,7 +88,7 @@ def is_lost_worker(error: BaseException) -> bool:
     return isinstance(error, lost) or type(error).__name__ in _LOST
 
 
-class Here:
+class LocalWorkers:
     """Works on one item at a time, in this process."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -112,7 +112,7 @@ class Here:
         """Nothing is left to end."""
 
 
-class Futures:
+class FutureWorkers:
     """The workers of an executor.
 
     Args:
@@ -157,7 +157,7 @@ def _mpi(function: Callable[..., Any]) -> Iterator[Team]:
     workers = max(MPI.COMM_WORLD.Get_size() - 1, 1)
     with MPIPoolExecutor() as executor:
         try:
-            yield Team(Futures(executor, function, lambda: _AHEAD * workers), _where_it_lies, folder)
+            yield Team(FutureWorkers(executor, function, lambda: _AHEAD * workers), _where_it_lies, folder)
         finally:
             for _ in range(workers):
                 executor.submit(_remove, folder)
@@ -190,7 +190,7 @@ def _dask(function: Callable[..., Any], address: str, jobs: int) -> Iterator[Tea
 
     try:
         # A key of its own for every task: the same trial asked for twice is a repetition after a failure.
-        yield Team(Futures(client.get_executor(pure=False), function, room), share, folder)
+        yield Team(FutureWorkers(client.get_executor(pure=False), function, room), share, folder)
     finally:
         client.run(_remove, folder, on_error="ignore")
         client.close()

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.trial import Trial
-from memsim.support.result_cache import KeptRows
+from memsim.support.result_cache import StoredRows
 from memsim.support.source_digest import own_digest
 
 ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
@@ -56,11 +56,11 @@ class CachedTrials:
 
     Attributes:
         found: trials by number, those that were there and those added since.
-        demand: what :func:`memsim.montecarlo.run.tell_demand` adds to a result's texts, if it is kept.
+        demand: what :func:`memsim.montecarlo.run.add_demand` adds to a result's texts, if it is kept.
     """
 
     def __init__(self, key: str | None, n_ops: int) -> None:
-        self._rows = KeptRows(key)
+        self._rows = StoredRows(key)
         self.found: dict[int, Trial] = {}
         self.demand: dict[str, Any] | None = None
         for number, arrays in self._rows.read():

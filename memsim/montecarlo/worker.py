@@ -11,8 +11,8 @@ import numpy as np
 from memsim.hierarchy.block_sample import BlockSample
 from memsim.hierarchy.draws import DRAM_GROUPING
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.machine import ReusableMachine
 from memsim.hierarchy.mapping import AddressLayout
-from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import shared_stages
@@ -20,7 +20,7 @@ from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.reference_trial import reference_trial
 from memsim.trace.transactions import Transactions
 
-_spare = Spare()  # of this process, whose trials of one kernel come one after the other
+_reusable = ReusableMachine()  # of this process, whose trials of one kernel come one after the other
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def run_trial(job: TrialJob, number: int) -> Trial:
 
 def forget() -> None:
     """Let go of what this process keeps for the next trial."""
-    _spare.drop()
+    _reusable.drop()
     shared_stages.forget()
 
 
@@ -88,11 +88,11 @@ def _trial(job: TrialJob, number: int, execution: Execution, transactions: Trans
         else:
             others[source], _ = _seeds(job, other)
     system = System(
-        transactions, execution.gpu, execution.resident, replay, where, job.quantum, others=others, spare=_spare,
+        transactions, execution.gpu, execution.resident, replay, where, job.quantum, others=others, reusable=_reusable,
         name=execution.trace, sample=job.sample,
     )  # fmt: skip
     done = system.run(job.warm, np.random.default_rng(grouping))
-    _spare.put(system.machine, transactions, system.where)
+    _reusable.put(system.machine, transactions, system.where)
     return done
 
 

@@ -54,7 +54,7 @@ class Curve:
         return hits[held] / self.uses if self.uses else np.full(np.shape(lines), np.nan)
 
     @property
-    def best(self) -> float:
+    def max_hit_ratio(self) -> float:
         """Hit ratio of a cache that holds everything: only first uses miss."""
         return float(self.hit_ratio(len(self.distances) * self.step))
 
@@ -110,21 +110,21 @@ def curves(
         most: uses that are followed; lines are sampled so that there are not many more.
     """
     halvings = min(max(0, (len(tx.lines) - 1).bit_length() - most.bit_length() + 1), HASH_BITS)
-    kept, n_lines = int(_count(len(tx.line_address), halvings)), len(tx.line_address)
+    n_sampled, n_lines = int(_count(len(tx.line_address), halvings)), len(tx.line_address)
     by_sm = np.argsort(order.sms, kind="stable")
     bounds = np.searchsorted(order.sms[by_sm], np.arange(int(order.sms.max(initial=0)) + 2))
-    passed, found = np.zeros(len(tx.lines), np.uint8), np.zeros(kept + 2, np.int64)
+    passed, found = np.zeros(len(tx.lines), np.uint8), np.zeros(n_sampled + 2, np.int64)
     _walk_l1(tx.instructions, tx.lines, tx.masks, order.instructions[by_sm], bounds, l1.role, halvings, l1.lines,
-             _followed(n_lines, line_bytes // SECTOR_BYTES, kept), found, passed)  # fmt: skip
-    parts, sectors = line_bytes // l2.line_bytes, l2.line_bytes // SECTOR_BYTES
-    found_l2 = np.zeros(kept * parts + 2, np.int64)
-    _walk_l2(tx.instructions, tx.lines, passed, order.instructions, l2.role, parts, l2.fetched,
-             _followed(n_lines * parts, sectors, kept * parts), found_l2)  # fmt: skip
+             _followed(n_lines, line_bytes // SECTOR_BYTES, n_sampled), found, passed)  # fmt: skip
+    sublines, sectors = line_bytes // l2.line_bytes, l2.line_bytes // SECTOR_BYTES
+    found_l2 = np.zeros(n_sampled * sublines + 2, np.int64)
+    _walk_l2(tx.instructions, tx.lines, passed, order.instructions, l2.role, sublines, l2.fetched,
+             _followed(n_lines * sublines, sectors, n_sampled * sublines), found_l2)  # fmt: skip
     return _curve(found, l1.line_bytes, halvings), _curve(found_l2, l2.line_bytes, halvings)
 
 
-def _followed(n_lines: int, sectors: int, kept: int) -> _Followed:
-    times = 2 * kept + 2  # when they are used up, at least half are of lines used again
+def _followed(n_lines: int, sectors: int, n_sampled: int) -> _Followed:
+    times = 2 * n_sampled + 2  # when they are used up, at least half are of lines used again
     owner, last = np.full((2, n_lines), -1, np.int32)
     far = np.full((n_lines, sectors), -1, np.int32)
     return _Followed(owner, last, far, np.zeros(times + 1, np.int32), np.zeros(times, np.int32), np.zeros(2, np.int64))
@@ -173,19 +173,19 @@ def _walk_l1(instructions, lines, masks, order, bounds, role, halvings, held, f,
 
 
 @loop
-def _walk_l2(instructions, lines, passed, order, role, parts, fetched, f, found):
+def _walk_l2(instructions, lines, passed, order, role, sublines, fetched, f, found):
     """All SMs in the order of the trace. `found[d]` counts sectors at distance d, the last entry first uses."""
     sectors = f.far.shape[1]
-    whole = (1 << sectors) - 1
+    all_sectors = (1 << sectors) - 1
     for k in range(len(order)):
         i = instructions[order[k]]
         op = np.int64(i["op"])
         if op >= len(role) or role[op] == LEAVES:
             continue
         for t in range(i["first"], i["first"] + i["count"]):
-            for part in range(parts):
-                mask = (np.int64(passed[t]) >> (part * sectors)) & whole
-                line = np.int64(lines[t]) * parts + part
+            for subline in range(sublines):
+                mask = (np.int64(passed[t]) >> (subline * sectors)) & all_sectors
+                line = np.int64(lines[t]) * sublines + subline
                 if mask == 0:
                     continue
                 _use(f, 0, line)

@@ -52,9 +52,11 @@ def _partial_sectors(tx: Transactions) -> np.ndarray:
         some = rows[first : first + _TOGETHER]
         some = some[(some["op"] < tx.n_ops) & (some["count"] > 0)]
         if len(some):
-            parts = popcounts(tx.partial[some["first"][0] : some["first"][-1] + some["count"][-1]].astype(np.uint32))
+            partial_sectors = popcounts(
+                tx.partial[some["first"][0] : some["first"][-1] + some["count"][-1]].astype(np.uint32)
+            )
             op = np.repeat(some["op"], some["count"])
-            found += np.bincount(op, weights=parts, minlength=tx.n_ops).astype(np.int64)
+            found += np.bincount(op, weights=partial_sectors, minlength=tx.n_ops).astype(np.int64)
     return found
 
 

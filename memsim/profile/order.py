@@ -49,8 +49,8 @@ def interleaved(tx: Transactions, sms: int, resident: int, most: int = MOST_TRAN
     slots = min(sms * resident, blocks)
     rows = len(tx.instructions)
     n = min(rows, most + slots * tx.warps_per_block)
-    apart = min(_LATEST, rows // max(1, len(tx.first_instruction) - 1))
-    delay = (np.arange(slots) * _GOLDEN % 1 * apart).astype(np.int64)
+    spread = min(_LATEST, rows // max(1, len(tx.first_instruction) - 1))
+    delay = (np.arange(slots) * _GOLDEN % 1 * spread).astype(np.int64)
     order = Order(np.empty(n, np.uint32), np.empty(n, np.uint16), np.zeros(n, np.uint8))
     taken = _interleave(
         tx.instructions, tx.first_warp, tx.first_instruction, np.array(tx.first_instruction[:-1]), np.arange(slots),
@@ -67,7 +67,7 @@ def _interleave(rows, first_warp, first_instruction, position, block_in, delay, 
     taken, waiting, blocks = 0, len(block_in), len(first_warp) - 1
     running, transactions = len(block_in), 0
     while running > 0 and taken < most and transactions < most:
-        turn = taken
+        round_start = taken
         for slot in range(len(block_in)):
             block = block_in[slot]
             if block == blocks:
@@ -91,6 +91,6 @@ def _interleave(rows, first_warp, first_instruction, position, block_in, delay, 
                     waiting += 1
                 else:
                     running -= 1
-        if taken > turn:
-            begins[turn] = 1
+        if taken > round_start:
+            begins[round_start] = 1
     return taken

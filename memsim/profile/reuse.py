@@ -88,7 +88,7 @@ def _follow(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags, 
 
     Ends when the tree is full.
     """
-    now, marks, whole = 0, 0, (1 << sectors) - 1
+    now, marks, all_sectors = 0, 0, (1 << sectors) - 1
     for k in range(len(order)):
         i = instructions[order[k]]
         op = np.int64(i["op"])
@@ -96,7 +96,7 @@ def _follow(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags, 
             continue
         for t in range(i["first"], i["first"] + i["count"]):
             for part in range(per_line):
-                mask = (np.int64(masks[t]) >> (part * sectors)) & whole
+                mask = (np.int64(masks[t]) >> (part * sectors)) & all_sectors
                 line = np.int64(lines[t]) * per_line + part
                 if mask == 0 or not picked(line, halvings):
                     continue
@@ -151,17 +151,17 @@ def in_sets(tx: Transactions, order: Order, level: ReuseLevel, set_of: np.ndarra
     assert level.lines == 1
     n_sets = int(set_of.max(initial=0)) + 1
     tags, ages = np.full((n_sets, ways), -1, np.int32), np.zeros((n_sets, ways), np.int32)
-    asked, late = np.zeros((tx.n_ops, n_sets), np.int64), np.zeros(tx.n_ops, np.int64)
+    set_sectors, late = np.zeros((tx.n_ops, n_sets), np.int64), np.zeros(tx.n_ops, np.int64)
     _in_sets(
         tx.instructions, tx.lines, tx.masks, order.instructions, order.sms, level.sm, level.skips, level.skipped_flags,
-        set_of, tags, ages, np.zeros(len(tx.line_address), np.uint8), asked, late, MOST_USES,
+        set_of, tags, ages, np.zeros(len(tx.line_address), np.uint8), set_sectors, late, MOST_USES,
     )  # fmt: skip
-    return Sets(late, asked.max(axis=1), asked.sum(axis=1))
+    return Sets(late, set_sectors.max(axis=1), set_sectors.sum(axis=1))
 
 
 @loop
-def _in_sets(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags, set_of, tags, ages, seen, asked, late,
-             most):  # fmt: skip
+def _in_sets(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags, set_of, tags, ages, seen, set_sectors,
+             late, most):  # fmt: skip
     now = 0
     for k in range(len(order)):
         i = instructions[order[k]]
@@ -174,7 +174,7 @@ def _in_sets(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags,
             now += 1
             line, mask = np.int64(lines[t]), np.int64(masks[t])
             chosen = np.int64(set_of[line])
-            asked[op, chosen] += popcount(mask)
+            set_sectors[op, chosen] += popcount(mask)
             way = _way(tags[chosen], ages[chosen], line)
             if tags[chosen, way] != line and mask & seen[line]:
                 late[op] += 1

@@ -18,7 +18,7 @@ from memsim.trace.bits import popcount
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.transactions import Transactions
 
-REQUESTS, RUNS = 64, 32  # a place, at least, before a window ends: with fewer, chance alone would be skewed
+REQUESTS, RUNS = 64, 32  # per unit, at least, before an interval ends: with fewer, chance alone would be skewed
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Skew:
     """Sectors by op.
 
     Attributes:
-        sectors: i8 [n_ops], that reach the places, in whole windows.
-        busiest: i8 [n_ops], of them, those for the place that has most to do in their window.
+        sectors: i8 [n_ops], that reach the units, in complete intervals.
+        busiest: i8 [n_ops], of them, those for the busiest unit of their interval.
     """
 
     sectors: np.ndarray
@@ -37,8 +37,8 @@ class Skew:
 def skew(
     tx: Transactions,
     order: Order,
-    place: np.ndarray,
-    places: tuple[int, int],
+    unit_of: np.ndarray,
+    units: tuple[int, int],
     held: tuple[np.ndarray, int],
     shared: int,
 ) -> Skew:
@@ -49,33 +49,33 @@ def skew(
 
     Args:
         tx, order: the coalesced trace, and the order of its instructions.
-        place: u2 [lines], channel or slice of each line.
-        places: how many there are, and the bytes in a row that one of them holds.
+        unit_of: u2 [lines], channel or slice of each line.
+        units: how many there are, and the bytes in a row that one of them holds.
         held: u1 [n_ops], 1 for ops that an L1 serves, and lines of an L1, 0 or more.
         shared: lines of the cache that all SMs share, 0 for none.
     """
-    (served, lines), (count, run_bytes) = held, places
+    (served, lines), (count, run_bytes) = held, units
     least = count * max(REQUESTS, RUNS * run_bytes // SECTOR_BYTES)
     sms = int(order.sms.max(initial=0)) + 1
     private = np.full((sms, lines), -1, np.int32), np.zeros((sms, lines), np.uint8)
     common = np.full(shared, -1, np.int32), np.zeros(shared, np.uint8)
     table = np.zeros((2, tx.n_ops), np.int64)
-    _windows(
-        tx.instructions, tx.lines, tx.masks, order.instructions, order.sms, order.begins, place, served, *private,
+    _count_intervals(
+        tx.instructions, tx.lines, tx.masks, order.instructions, order.sms, order.begins, unit_of, served, *private,
         *common, least, np.zeros((tx.n_ops, count), np.int64), np.zeros(count, np.int64), table,
     )  # fmt: skip
     return Skew(table[0], table[1])
 
 
 @loop
-def _windows(instructions, lines, masks, order, of_sm, begins, place, served, l1_lines, l1_masks, l2_lines, l2_masks,
-             least, window, of_place, table):  # fmt: skip
-    """`window[op, place]` and `of_place` count the present window's sectors; a last, short window is left out."""
-    asked, n_ops = 0, table.shape[1]
+def _count_intervals(instructions, lines, masks, order, of_sm, begins, unit_of, served, l1_lines, l1_masks, l2_lines,
+                     l2_masks, least, interval, unit_sectors, table):  # fmt: skip
+    """`interval[op, unit]` and `unit_sectors` count the current interval's sectors; a short last one is left out."""
+    requested, n_ops = 0, table.shape[1]
     for k in range(len(order)):
-        if begins[k] and asked >= least:
-            _close(window, of_place, table)
-            asked = 0
+        if begins[k] and requested >= least:
+            _close(interval, unit_sectors, table)
+            requested = 0
         i = instructions[order[k]]
         op = np.int64(i["op"])
         if op >= n_ops:
@@ -87,11 +87,11 @@ def _windows(instructions, lines, masks, order, of_sm, begins, place, served, l1
             if len(l2_lines):
                 mask = _missing(l2_lines, l2_masks, line, mask)
             sectors = popcount(mask)
-            window[op, place[line]] += sectors
-            of_place[place[line]] += sectors
-            asked += sectors
-    if asked >= least:
-        _close(window, of_place, table)
+            interval[op, unit_of[line]] += sectors
+            unit_sectors[unit_of[line]] += sectors
+            requested += sectors
+    if requested >= least:
+        _close(interval, unit_sectors, table)
 
 
 @loop
@@ -107,16 +107,16 @@ def _missing(held, sectors, line, mask):
 
 
 @loop
-def _close(window, of_place, table):
+def _close(interval, unit_sectors, table):
     """Add a window to the table and empty it."""
     busiest = 0
-    for here in range(len(of_place)):
-        if of_place[here] > of_place[busiest]:
+    for here in range(len(unit_sectors)):
+        if unit_sectors[here] > unit_sectors[busiest]:
             busiest = here
-    for op in range(len(window)):
-        table[1, op] += window[op, busiest]
-        for here in range(len(of_place)):
-            table[0, op] += window[op, here]
-            window[op, here] = 0
-    for here in range(len(of_place)):
-        of_place[here] = 0
+    for op in range(len(interval)):
+        table[1, op] += interval[op, busiest]
+        for here in range(len(unit_sectors)):
+            table[0, op] += interval[op, here]
+            interval[op, here] = 0
+    for here in range(len(unit_sectors)):
+        unit_sectors[here] = 0

@@ -46,15 +46,15 @@ def squeeze(tree, line_at, last, now):
         line_at: i4, the line used at each time before `now`.
         last: i4 [lines], the time of each line's last use.
     """
-    kept = 0
+    n_kept = 0
     for time in range(now):
         line = line_at[time]
         if last[line] == time:
-            last[line] = kept
-            line_at[kept] = line
-            kept += 1
+            last[line] = n_kept
+            line_at[n_kept] = line
+            n_kept += 1
     for at in range(len(tree)):
         tree[at] = 0
-    for time in range(kept):
+    for time in range(n_kept):
         add(tree, time, 1)
-    return kept
+    return n_kept

@@ -8,7 +8,7 @@ from functools import cache
 from memsim.gpu.choices import IndexHash, ReservedFrom
 from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
-from memsim.reference.packets import Packet, Place
+from memsim.reference.packets import DramLocation, Packet
 
 FERMI_BITS = (13, 14, 15, 17, 19)  # each is XORed into one of bits 7 to 11 (Nugteren et al., HPCA 2014)
 
@@ -88,7 +88,7 @@ def l2_set(address: int, gpu: GPU) -> int:
     return fold(line, l2.size_bytes // l2.slices // l2.line_bytes // l2.ways, l2.set_hash)
 
 
-def channel_bank_row(address: int, gpu: GPU) -> Place:
+def channel_bank_row(address: int, gpu: GPU) -> DramLocation:
     """Place in DRAM; consecutive rows of a channel go round its banks."""
     dram = gpu.dram
     chunk, inside = divmod(address, dram.interleave_bytes)
@@ -105,7 +105,7 @@ class AddressMap:
         self.numbers: dict[int, int] = {}  # by address; made when the first line is looked for
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], gpu))
-        self.place = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
+        self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
 
     def number_of(self, address: int) -> int:
         """The number of the line at a physical address; a line that no warp asks for gets the next number."""
@@ -121,4 +121,4 @@ class AddressMap:
         first, size = self.addresses[packet.line], self.gpu.l2.line_bytes
         lines = range(first, first + self.gpu.l1.line_bytes, size)
         packet.l2_sets = [l2_set(address, self.gpu) for address in lines]
-        packet.place = self.place(packet.line)
+        packet.location = self.location(packet.line)

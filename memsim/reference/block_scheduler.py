@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import simpy
 
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
@@ -41,21 +41,21 @@ class BlockScheduler:
     def run(self) -> Generator[simpy.Event, Any, None]:
         """Process: launch all items."""
         first = len(self.slots)
-        for item, place in zip(range(len(self.items)), self.slots, strict=False):
-            self.launch(item, place, self.clock.now)
+        for item, block_slot in zip(range(len(self.items)), self.slots, strict=False):
+            self.launch(item, block_slot, self.clock.now)
         for item in range(first, len(self.items)):
-            place = yield self.free.get()
-            self.launch(item, place, self.clock.now + self.model.gpu.sm.launch_cycles)
+            block_slot = yield self.free.get()
+            self.launch(item, block_slot, self.clock.now + self.model.gpu.sm.launch_cycles)
 
-    def launch(self, item: int, place: tuple[int, int], time: int) -> None:
+    def launch(self, item: int, block_slot: tuple[int, int], time: int) -> None:
         """Launch an item in a block slot of an SM."""
-        sm, slot = place
-        self.spans[item][0], self.running[place] = time, item
+        sm, slot = block_slot
+        self.spans[item][0], self.running[block_slot] = time, item
         self.model.sms[sm].launch(item, slot, *self.items[item], time)
 
     def free_slot(self, sm: int, slot: int) -> None:
         """A block has ended; its slot is free from its SM's turn on."""
-        self.clock.call(self.clock.now, (Turn.blocks, sm), self._take, sm, slot)
+        self.clock.call(self.clock.now, (CycleStage.blocks, sm), self._take, sm, slot)
 
     def _take(self, sm: int, slot: int) -> None:
         self.spans[self.running[sm, slot]][1] = self.clock.now

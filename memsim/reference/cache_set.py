@@ -8,7 +8,7 @@ from typing import Any
 
 from memsim.gpu.choices import Replacement
 from memsim.reference.hashing import hash32
-from memsim.reference.packets import Place
+from memsim.reference.packets import DramLocation
 
 LONGEST_RRPV = 3  # two bits
 
@@ -30,7 +30,7 @@ class Way:
     allocated: int = 0  # L1: cycle in which the line was requested
     rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
     position: int = 0  # L2: of the line in its L1 line
-    place: Place = (0, 0, 0)  # L2: of the line in DRAM
+    location: DramLocation = (0, 0, 0)  # L2: of the line in DRAM
 
     @property
     def replaceable(self) -> bool:

@@ -17,7 +17,7 @@ import simpy
 
 from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
-from memsim.reference.clock import Clock, Turn
+from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR, distances
 from memsim.reference.packets import Fetch, sectors
 from memsim.reference.statistics import Statistics
@@ -69,7 +69,7 @@ class Channel:
         while True:
             if self.queue or self.waiting:
                 cycle = floor(self.next_clock / self.ratio)
-                yield arrival | self.clock.at(max(cycle, self.clock.now), Turn.channels, self.number)
+                yield arrival | self.clock.at(max(cycle, self.clock.now), CycleStage.channels, self.number)
             else:
                 yield arrival
             if arrival.triggered:
@@ -171,22 +171,22 @@ class Channel:
         eligible = [] if refresh_due else self.eligible()
         columns = [r for r in self.queue if r in eligible or r in self.started.values()]
         for request in columns[:1] if self.dram.policy is DramPolicy.fcfs else columns:
-            _, bank, row = request.place
+            _, bank, row = request.location
             if self.open_rows.get(bank) == row and self.ready_clock(request) <= self.next_clock:
                 self.access(request, WR if request.write else RD, bank, row)
                 return True
         for request in [] if refresh_due else self.row_requests(eligible):
             if self.ready_clock(request) <= self.next_clock and not self.too_late(request):
-                self.open_row(*request.place[1:])
+                self.open_row(*request.location[1:])
                 if self.dram.write_turns is WriteTurns.finish_opened:
-                    self.started[request.place[1]] = request
+                    self.started[request.location[1]] = request
                     self.take_turns()
                 return True
         return False
 
     def ready_clock(self, request: Fetch) -> int:
         """The clock in which a request can have its next command."""
-        _, bank, row = request.place
+        _, bank, row = request.location
         if self.open_rows.get(bank) == row:
             return self.earliest(WR if request.write else RD, bank, 0)
         return self.earliest(PRE if bank in self.open_rows else ACT, bank, 0, own_bank_only=True)
@@ -196,15 +196,17 @@ class Channel:
         before = sorted(clock for clock, name, _, _ in self.recent if name == ACT)
         first = [before[-1] + self.timing.rrd] if before else []
         first += [before[-4] + self.timing.faw] if len(before) >= 4 else []
-        closing = self.timing.rp if request.place[1] in self.open_rows else 0
+        closing = self.timing.rp if request.location[1] in self.open_rows else 0
         return self.refresh_due is not None and max([self.next_clock + closing, *first]) >= self.refresh_due
 
     def row_requests(self, eligible: list[Fetch]) -> list[Fetch]:
         """The oldest request of every bank for whose open row there is none."""
-        oldest = {r.place[1]: r for r in reversed(eligible)}
+        oldest = {r.location[1]: r for r in reversed(eligible)}
         candidates = list(oldest.values()) if self.dram.policy is DramPolicy.fcfs else eligible
-        busy = {r.place[1] for r in candidates if self.open_rows.get(r.place[1]) == r.place[2]} | set(self.started)
-        return [r for r in eligible if r is oldest[r.place[1]] and r.place[1] not in busy]
+        busy = {r.location[1] for r in candidates if self.open_rows.get(r.location[1]) == r.location[2]} | set(
+            self.started
+        )
+        return [r for r in eligible if r is oldest[r.location[1]] and r.location[1] not in busy]
 
     # Commands
 
@@ -248,7 +250,7 @@ class Channel:
         if self.started.get(bank) is request:
             del self.started[bank]
             self.started_served = self.next_clock
-        if self.dram.row_policy is RowPolicy.closed_page and not self.is_wanted(bank, row):
+        if self.dram.row_policy is RowPolicy.closed_page and not self.has_request_to(bank, row):
             self.log(PRE, bank, row, self.earliest(PRE, bank, self.next_clock))
             del self.open_rows[bank]
         if self.held or self.not_started(False) or self.not_started(True):
@@ -256,12 +258,12 @@ class Channel:
         time = ceil(self.data_end() / self.ratio) + self.dram.latency_cycles
         self.receivers.pop(request)(request, time)
 
-    def is_wanted(self, bank: int, row: int) -> bool:
+    def has_request_to(self, bank: int, row: int) -> bool:
         """Whether the scheduler sees a request for a row; with FCFS, as the first read or write of its bank."""
-        here = [request for request in self.queue if request.place[1] == bank]
+        here = [request for request in self.queue if request.location[1] == bank]
         if self.dram.policy is DramPolicy.fcfs:
             here = [next(r for r in here if r.write == write) for write in {r.write for r in here}]
-        return any(request.place[2] == row for request in here)
+        return any(request.location[2] == row for request in here)
 
     def log(self, name: str, bank: int, row: int, clock: int) -> None:
         """Issue a command at a clock."""

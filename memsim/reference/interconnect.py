@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 from memsim.reference.hashing import hash32
 from memsim.reference.packets import Packet
 
@@ -40,14 +40,14 @@ class Interconnect:
         self.model.addresses.locate(packet)
         if self.model.translation:
             self.clock.call(
-                self.clock.now, (Turn.translation, 2, *rank), self.model.translation.receive, rank, packet
+                self.clock.now, (CycleStage.translation, 2, *rank), self.model.translation.receive, rank, packet
             )  # fmt: skip
         else:
             self.enter(rank, packet)
 
     def enter(self, rank: Rank, packet: Packet) -> None:
         """Let a packet with a physical address enter its slice in this cycle."""
-        self.clock.call(self.clock.now, (Turn.crossbar, *rank), self._deliver, packet)
+        self.clock.call(self.clock.now, (CycleStage.crossbar, *rank), self._deliver, packet)
 
     def _deliver(self, packet: Packet) -> None:
         packet.time = self.clock.now
@@ -67,4 +67,4 @@ class Interconnect:
             self.clock.process(self.model.sms[packet.sm].receive(packet, slice_number, time))
         else:
             assert packet.filled is not None
-            self.clock.call(time, (Turn.translation, 0, slice_number), packet.filled.succeed)
+            self.clock.call(time, (CycleStage.translation, 0, slice_number), packet.filled.succeed)

@@ -27,14 +27,14 @@ class IssueUnit:
         self.address_unit_free = 0
         self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
-    def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, last: str, time: int) -> int:
+    def issue(self, count: int, begun: int, critical_path: int, mix: Any, known: bool, last: str, time: int) -> int:
         """Issue a compute run from `time` on; return the cycle in which its warp continues.
 
         The warp continues when the last `begun` instructions have begun and all others have ended.
 
         Args:
             count: instructions, the last `begun` of them memory instructions or of variable latency.
-            chain: instructions on the longest chain of dependences.
+            critical_path: instructions on the longest chain of dependences.
             mix: instructions of each class, and those on the critical path, if it is `known`.
             last: pipe of a last instruction of variable latency; "" if there is none.
         """
@@ -43,7 +43,7 @@ class IssueUnit:
         self.port_free = max(self.port_free, Fraction(time)) + count * one
         ends = [ceil(self.port_free - begun * one), time + (count - begun) * sm.issue_cycles]
         if not known:
-            return max(*ends, time + chain * sm.instruction_cycles)
+            return max(*ends, time + critical_path * sm.instruction_cycles)
         for name, busy in self._pipe_cycles(mix).items():
             if busy:
                 self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy

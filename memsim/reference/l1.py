@@ -48,14 +48,14 @@ class L1Cache:
 
     def load(self, access: OutstandingAccess, line: int, mask: int) -> bool:
         """Load sectors through L1."""
-        asked, way = sectors(mask), self.set_of(line).find(line)
-        hits = asked & way.valid if way else set()
-        merges = asked & (way.pending.keys() - hits) if way else set()
-        missing = asked - hits - merges
+        requested, way = sectors(mask), self.set_of(line).find(line)
+        hits = requested & way.valid if way else set()
+        merges = requested & (way.pending.keys() - hits) if way else set()
+        missing = requested - hits - merges
         if not missing and way:
             self.set_of(line).touch(way)
-        if hits == asked:
-            self.count(access, "read_hit", asked, hits, merges)
+        if hits == requested:
+            self.count(access, "read_hit", requested, hits, merges)
             self.sm.load_store.answer_after(access, self.l1.hit_latency_cycles)
             return True
         event = "read_merge" if not missing else "read_sector_miss" if way else "read_miss"
@@ -71,8 +71,8 @@ class L1Cache:
             packet = self.send_load(Request.load, line, mask_of(missing), access.op)
             way.pending |= dict.fromkeys(missing, packet.filled)
         assert way is not None
-        self.sm.load_store.await_data(access, {way.pending[s] for s in asked - hits})
-        self.count(access, event, asked, hits, merges)
+        self.sm.load_store.await_data(access, {way.pending[s] for s in requested - hits})
+        self.count(access, event, requested, hits, merges)
         return True
 
     def bypass(self, access: OutstandingAccess, line: int, mask: int) -> bool:
@@ -93,15 +93,15 @@ class L1Cache:
 
         Sectors in `merged` are not sent: the warp's next store takes them along.
         """
-        asked, policy = sectors(mask), self.l1.write_policy
+        requested, policy = sectors(mask), self.l1.write_policy
         reduction = access.kind is OpKind.reduction
         cached = not reduction and self.l1.enabled
         keeps = cached and policy is L1WritePolicy.write_back
         fills = cached and policy in (L1WritePolicy.write_back, L1WritePolicy.write_allocate)
         evicts = reduction or policy is L1WritePolicy.write_evict
         way = self.set_of(line).find(line)
-        hits = asked & way.valid if way else set()
-        event = "miss" if not way else "hit" if hits == asked else "sector_miss"
+        hits = requested & way.valid if way else set()
+        event = "miss" if not way else "hit" if hits == requested else "sector_miss"
         sent = mask & ~merged
         if not keeps and sent and self.stores >= self.gpu.sm.max_stores:
             return False
@@ -112,18 +112,18 @@ class L1Cache:
         elif way and not evicts:
             self.set_of(line).touch(way)
         if fills and way:
-            way.valid |= asked
+            way.valid |= requested
         if keeps and way:
-            way.dirty |= asked
+            way.dirty |= requested
             way.op = access.op
         else:
             if evicts:
-                self.invalidate(line, asked)
+                self.invalidate(line, requested)
             if sent:
                 self.stores += 1
                 request = Request.reduction if reduction else Request.store
                 self.sm.send(request, line, sent, access.op).partial = partial
-        self.count(access, f"{'atomic' if reduction else 'write'}_{event}", asked, hits, set())
+        self.count(access, f"{'atomic' if reduction else 'write'}_{event}", requested, hits, set())
         return True
 
     def allocate(self, line: int) -> Way | None:
@@ -192,9 +192,9 @@ class L1Cache:
         self.loads += 1
         return self.sm.send(request, line, mask, op)
 
-    def count(self, access: OutstandingAccess, event: str, asked: set[int], hits: set[int], merges: Any) -> None:
+    def count(self, access: OutstandingAccess, event: str, requested: set[int], hits: set[int], merges: Any) -> None:
         """Count a transaction, and its sectors by where they were."""
         kind = event.split("_")[0]
         units = {f"{kind}_hit": len(hits), f"{kind}_merge": len(merges)}
-        units[event] = units.get(event, 0) + len(asked) - len(hits) - len(merges)
+        units[event] = units.get(event, 0) + len(requested) - len(hits) - len(merges)
         self.model.statistics.count(access.op, "l1", event, units)

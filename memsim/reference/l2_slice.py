@@ -20,8 +20,8 @@ import simpy
 
 from memsim.gpu.choices import Inclusion, WriteHit, WriteMiss
 from memsim.reference.cache_set import CacheSet, CacheSets, Way
-from memsim.reference.clock import Turn
-from memsim.reference.packets import READS, DropCopy, Fetch, Packet, Place, Request, mask_of, sectors
+from memsim.reference.clock import CycleStage
+from memsim.reference.packets import READS, DramLocation, DropCopy, Fetch, Packet, Request, mask_of, sectors
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
@@ -98,7 +98,7 @@ class L2Slice:
         """Process: serve one packet after the other."""
         while True:
             packet = yield self.queue.get()
-            yield self.turn(max(self.clock.now, ceil(self.free)))
+            yield self.wait_for_stage(max(self.clock.now, ceil(self.free)))
             if self.model.home(packet.line) is not self:
                 self.forward(packet)
                 continue
@@ -108,12 +108,12 @@ class L2Slice:
             while not (self.has_room() and self.serve(packet)):
                 self.blocked = True
                 yield self.answered
-                yield self.turn(self.clock.now)
+                yield self.wait_for_stage(self.clock.now)
             self.complete(packet)
 
-    def turn(self, time: int) -> simpy.Event:
-        """The slice's turn to serve its queue."""
-        return self.clock.at(time, Turn.slices, self.number, SERVE)
+    def wait_for_stage(self, time: int) -> simpy.Event:
+        """The slice's stage of a cycle, to serve its queue."""
+        return self.clock.at(time, CycleStage.slices, self.number, SERVE)
 
     def occupy(self, cycles: int) -> None:
         """Be busy for some cycles of L2's clock, from the moment within this SM cycle in which the slice got free."""
@@ -128,17 +128,17 @@ class L2Slice:
         """Look up the sectors that have not been; False if a line finds all ways of its set waiting for data."""
         if packet.request is Request.load:
             self.sharers.setdefault(packet.line, set()).add(packet.sm)
-        fetch = Fetch(self.clock.now, packet.line, 0, packet.op, packet.place, self.number)
+        fetch = Fetch(self.clock.now, packet.line, 0, packet.op, packet.location, self.number)
         self.write_through: list[Fetch] = []  # leave behind the lines that have to go
         complete = True
         for position in range(self.lines_per_packet):
             first = position * self.sectors_per_line
-            asked = {s - first for s in sectors(packet.mask) - self.outcome.looked_up}
-            asked = {s for s in asked if 0 <= s < self.sectors_per_line}
-            if asked and not self.look_up(packet, position, asked, fetch):
+            requested = {s - first for s in sectors(packet.mask) - self.outcome.looked_up}
+            requested = {s for s in requested if 0 <= s < self.sectors_per_line}
+            if requested and not self.look_up(packet, position, requested, fetch):
                 complete = False
                 break
-            self.outcome.looked_up |= {s + first for s in asked}
+            self.outcome.looked_up |= {s + first for s in requested}
         for write in self.write_through:
             self.send_write(write)
         for position in range(self.lines_per_packet):
@@ -171,18 +171,20 @@ class L2Slice:
 
     def service_cycles(self, packet: Packet) -> int:
         """Cycles of L2's clock for the sectors of a packet; sectors that a store writes in part may take longer."""
-        whole = self.l2.sector_cycles
-        part = max(self.l2.partial_store_cycles or whole, whole)
-        return sum(part if sector in sectors(packet.partial) else whole for sector in sectors(packet.mask))
+        full_cycles = self.l2.sector_cycles
+        partial_cycles = max(self.l2.partial_store_cycles or full_cycles, full_cycles)
+        return sum(
+            partial_cycles if sector in sectors(packet.partial) else full_cycles for sector in sectors(packet.mask)
+        )
 
     # Lookups
 
-    def look_up(self, packet: Packet, position: int, asked: set[int], fetch: Fetch) -> bool:
+    def look_up(self, packet: Packet, position: int, requested: set[int], fetch: Fetch) -> bool:
         """Look up sectors of one L2 line; False if there is no way for it.
 
         Args:
             position: of the L2 line in the packet's L1 line.
-            asked: sectors of the L2 line.
+            requested: sectors of the L2 line.
             fetch: takes the sectors to read.
         """
         store = packet.request is Request.store
@@ -191,31 +193,31 @@ class L2Slice:
         absent = way is None
         if way is None:
             if store and self.l2.write_miss is WriteMiss.no_allocate:
-                self.write_through.append(self.new_write(packet.line, position, asked, packet.op, packet.place))
-                self.outcome.add("miss", 0, 0, len(asked))
+                self.write_through.append(self.new_write(packet.line, position, requested, packet.op, packet.location))
+                self.outcome.add("miss", 0, 0, len(requested))
                 return True
             way = cache_set.find_victim()
             if way is None:
                 return False
             self.evict(way)
             cache_set.fill(way, line)
-            way.place, way.position = packet.place, position
+            way.location, way.position = packet.location, position
         else:
             cache_set.touch(way)
-        present, pending = asked & way.valid, asked & (way.pending.keys() - way.valid)
+        present, pending = requested & way.valid, requested & (way.pending.keys() - way.valid)
         self.use_prefetched(way, present, pending)
-        missing = asked - present - pending
+        missing = requested - present - pending
         hits = present & way.activated if store and self.l2.write_hit is WriteHit.write_activated else present
-        fetched = missing if packet.request in READS else self.write(packet, way, asked, missing)
-        if hits == asked:
+        fetched = missing if packet.request in READS else self.write(packet, way, requested, missing)
+        if hits == requested:
             event = "hit"
-        elif hits | pending == asked:
+        elif hits | pending == requested:
             event = "merge"
         else:
             event = "miss" if absent or self.sectors_per_line == 1 else "sector_miss"
-        self.outcome.add(event, len(hits), len(pending), len(asked - hits - pending))
+        self.outcome.add(event, len(hits), len(pending), len(requested - hits - pending))
         self.fetch_sectors(way, fetched, fetch, position)
-        self.outcome.awaits |= {way.pending[s] for s in asked & way.pending.keys()}
+        self.outcome.awaits |= {way.pending[s] for s in requested & way.pending.keys()}
         return True
 
     def use_prefetched(self, way: Way, present: set[int], pending: set[int]) -> None:
@@ -230,7 +232,7 @@ class L2Slice:
         """Fetch the sectors of a line that are neither present nor under way; what finds no room is dropped."""
         self.occupy(self.l2.sector_cycles)
         counts = self.model.statistics.components
-        fetch = Fetch(self.clock.now, packet.line, 0, packet.op, packet.place, self.number)
+        fetch = Fetch(self.clock.now, packet.line, 0, packet.op, packet.location, self.number)
         every, absent = set(range(self.sectors_per_line)), 0
         for position in range(self.lines_per_packet):
             line, cache_set = packet.line * self.lines_per_packet + position, self.sets[packet.l2_sets[position]]
@@ -245,7 +247,7 @@ class L2Slice:
                     continue
                 self.evict(way)
                 cache_set.fill(way, line)
-                way.place, way.position = packet.place, position
+                way.location, way.position = packet.location, position
             way.prefetched |= missing
             self.fetch_sectors(way, missing, fetch, position)
         if fetch.fills:
@@ -254,15 +256,15 @@ class L2Slice:
             self.model.send_to_dram(fetch)
         counts["prefetcher", "sent" if fetch.fills else "dropped" if absent else "redundant"] += 1
 
-    def write(self, packet: Packet, way: Way, asked: set[int], missing: set[int]) -> set[int]:
+    def write(self, packet: Packet, way: Way, requested: set[int], missing: set[int]) -> set[int]:
         """Write sectors of a line that has a way; return those that the policy reads from DRAM first."""
         way.op = packet.op
         policy = self.l2.write_miss if packet.request is Request.store else WriteMiss.fetch
         through = missing if policy in (WriteMiss.update_memory, WriteMiss.no_allocate) else set()
         if through:
-            self.write_through.append(self.new_write(packet.line, way.position, through, packet.op, way.place))
-        way.dirty |= asked - through
-        way.activated |= asked if policy is not WriteMiss.no_allocate else asked - missing
+            self.write_through.append(self.new_write(packet.line, way.position, through, packet.op, way.location))
+        way.dirty |= requested - through
+        way.activated |= requested if policy is not WriteMiss.no_allocate else requested - missing
         if policy is WriteMiss.validate:
             way.valid |= missing
         return missing if policy in (WriteMiss.fetch, WriteMiss.update_memory) else set()
@@ -275,10 +277,10 @@ class L2Slice:
         fetch.fills += [(way, s) for s in sorted(granules)]
         fetch.mask |= mask_of(granules) << position * self.sectors_per_line
 
-    def new_write(self, line: int, position: int, written: set[int], op: int, place: Place) -> Fetch:
+    def new_write(self, line: int, position: int, written: set[int], op: int, location: DramLocation) -> Fetch:
         """A write of sectors of an L2 line to DRAM."""
         mask = mask_of(written) << position * self.sectors_per_line
-        return Fetch(self.clock.now, line, mask, op, place, self.number, write=True)
+        return Fetch(self.clock.now, line, mask, op, location, self.number, write=True)
 
     def send_write(self, write: Fetch) -> None:
         """Send a write to DRAM."""
@@ -289,7 +291,7 @@ class L2Slice:
         """Write the dirty sectors of a line to DRAM."""
         assert way.line is not None
         line = way.line // self.lines_per_packet
-        self.send_write(self.new_write(line, way.position, way.dirty, way.op, way.place))
+        self.send_write(self.new_write(line, way.position, way.dirty, way.op, way.location))
 
     def limit_dirty(self, cache_set: CacheSet) -> None:
         """Too many dirty lines in a set: the first to be replaced is written to DRAM, and stays."""
@@ -309,8 +311,8 @@ class L2Slice:
             return
         line, l1 = way.line // self.lines_per_packet, self.gpu.l1
         unsectored = l1.sector_bytes == l1.line_bytes
-        whole = (1 << l1.line_bytes // 32) - 1
-        mask = whole if unsectored else mask_of(way.valid) << way.position * self.sectors_per_line
+        all_sectors = (1 << l1.line_bytes // 32) - 1
+        mask = all_sectors if unsectored else mask_of(way.valid) << way.position * self.sectors_per_line
         for sm in sorted(self.sharers.get(line, ())):
             packet = Packet(Request.invalidate, line, mask, sm, 0, self.clock.now)
             self.model.interconnect.reply(packet, self.number)
@@ -325,7 +327,7 @@ class L2Slice:
 
     def receive_answer(self, answer: Fetch, time: int) -> None:
         """DRAM will have answered at `time`."""
-        self.clock.call(time, (Turn.slices, self.number, ANSWERS, answer.place[0]), self.take_answer, answer)
+        self.clock.call(time, (CycleStage.slices, self.number, ANSWERS, answer.location[0]), self.take_answer, answer)
 
     def unblock(self) -> None:
         """DRAM has answered: try the packet in service again."""
@@ -373,31 +375,31 @@ class L2Slice:
 
     def forward(self, packet: Packet) -> None:
         """Serve a packet whose home is opposite from a complete copy, or forward it."""
-        asked = sectors(packet.mask)
-        self.occupy(self.l2.sector_cycles * len(asked))
+        requested = sectors(packet.mask)
+        self.occupy(self.l2.sector_cycles * len(requested))
         way = self.copy_of(packet.line, packet.l2_sets) if packet.request in READS else None
-        if way and asked <= way.valid:
+        if way and requested <= way.valid:
             self.sets[packet.l2_sets[0]].touch(way)
-            self.model.statistics.count(packet.op, "l2", "read_hit", {"read_hit": len(asked)})
+            self.model.statistics.count(packet.op, "l2", "read_hit", {"read_hit": len(requested)})
             self.model.interconnect.reply(packet, self.number)
             return
         packet.time = self.clock.now + self.l2.partition_cycles // 2
         opposite = self.opposite()
-        self.clock.call(packet.time, (Turn.crossing, opposite.number), opposite.queue.put, packet)
+        self.clock.call(packet.time, (CycleStage.crossing, opposite.number), opposite.queue.put, packet)
 
     def cross_back(self, message: Packet | DropCopy) -> None:
         """Send an answer, or the order to drop a copy, to the slice opposite."""
         time = self.clock.now + self.l2.partition_cycles - self.l2.partition_cycles // 2
         opposite, source = self.opposite(), self.gpu.dram.channels + self.number
-        take = opposite.drop_copy if isinstance(message, DropCopy) else opposite.keep_copy
-        self.clock.call(time, (Turn.slices, opposite.number, ANSWERS, source), take, message)
+        take = opposite.drop_copy if isinstance(message, DropCopy) else opposite.store_copy
+        self.clock.call(time, (CycleStage.slices, opposite.number, ANSWERS, source), take, message)
 
     def drop_copy(self, message: DropCopy) -> None:
         """The home of a line was written: its copy here is out of date."""
         if way := self.copy_of(message.line, message.l2_sets):
             way.valid.clear()
 
-    def keep_copy(self, packet: Packet) -> None:
+    def store_copy(self, packet: Packet) -> None:
         """An answer passes from its home to an SM of this partition: keep a copy of what it read."""
         if packet.request in READS:
             cache_set = self.sets[packet.l2_sets[0]]

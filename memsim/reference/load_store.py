@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import simpy
 
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 from memsim.reference.warp import OutstandingAccess, OutstandingLoad, Warp
 from memsim.reference.warp_scheduler import WarpSelector
 from memsim.trace.schema import NO_SCOREBOARD, Flag, LoadClass, OpKind
@@ -44,16 +44,16 @@ class LoadStoreUnit:
         work.succeed()
         return warp.issued
 
-    def turn(self, time: int) -> simpy.Event:
-        """The unit's turn in a cycle."""
-        return self.clock.at(time, Turn.load_store)
+    def wait_for_stage(self, time: int) -> simpy.Event:
+        """The unit's stage of a cycle."""
+        return self.clock.at(time, CycleStage.load_store)
 
     def run(self) -> Generator[simpy.Event, Any, None]:
         """Process: serve one memory instruction after the other."""
         while True:
             if not self.ready:
                 yield self.work
-            yield self.turn(max(self.free, self.clock.now))
+            yield self.wait_for_stage(max(self.free, self.clock.now))
             warp = self.selector.select(self.ready)
             del self.ready[warp.slot]
             yield from self.serve(warp)
@@ -101,10 +101,10 @@ class LoadStoreUnit:
         for number in range(access.first, access.stop):
             while not self.sm.l1.look_up(access, number):
                 yield self.sm.replied
-                yield self.turn(self.clock.now)
+                yield self.wait_for_stage(self.clock.now)
             looked_up = number + 1 - access.first
             if number + 1 < access.stop and looked_up % self.gpu.l1.tags_per_cycle == 0:
-                yield self.turn(self.clock.now + cycles)
+                yield self.wait_for_stage(self.clock.now + cycles)
         tags_done = self.clock.now + cycles
         data_done = max(tags_done, access.start + wavefronts * cycles)
         access.done += data_done - tags_done  # hits answer as much later as the data stage is behind the lookups

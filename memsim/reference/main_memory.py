@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.reference.clock import Clock, Turn
+from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram import Channel
 from memsim.reference.model import ReferenceModel
 from memsim.reference.packets import Fetch, sectors
@@ -54,11 +54,11 @@ def answer_times(model: ReferenceModel, requests: list[tuple[int, int]], time: i
     clock, answered = Clock(), [0] * len(requests)
     channels = [Channel(clock, n, model.gpu, Statistics()) for n in range(model.gpu.dram.channels)]
     for k, (line, sector) in enumerate(requests):
-        fetch = Fetch(time, line, 1 << sector, 0, model.addresses.place(line), 0)
+        fetch = Fetch(time, line, 1 << sector, 0, model.addresses.location(line), 0)
 
         def answer(fetch: Fetch, at: int, k: int = k) -> None:
             answered[k] = at
 
-        clock.call(time, (Turn.slices,), channels[fetch.place[0]].send, fetch, answer)
+        clock.call(time, (CycleStage.slices,), channels[fetch.location[0]].send, fetch, answer)
     clock.run()
     return [at - time for at in answered]

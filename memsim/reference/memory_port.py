@@ -20,14 +20,16 @@ class MemoryPort(L2Slice):
             self.write_packet(packet)
             return True
         self.reads += 1
-        read = Fetch(self.clock.now, packet.line, packet.mask, packet.op, packet.place, self.number, targets=[packet])
+        read = Fetch(
+            self.clock.now, packet.line, packet.mask, packet.op, packet.location, self.number, targets=[packet]
+        )
         self.model.send_to_dram(read)
         return True
 
     def write_packet(self, packet: Packet) -> None:
         """Write the sectors of a packet to DRAM."""
         self.send_write(
-            Fetch(self.clock.now, packet.line, packet.mask, packet.op, packet.place, self.number, write=True)
+            Fetch(self.clock.now, packet.line, packet.mask, packet.op, packet.location, self.number, write=True)
         )
 
     def complete(self, packet: Packet) -> None:

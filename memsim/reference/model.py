@@ -18,7 +18,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.reference.address_map import AddressMap
 from memsim.reference.block_scheduler import BlockScheduler
-from memsim.reference.clock import Clock, Turn
+from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram import Channel
 from memsim.reference.interconnect import Interconnect
 from memsim.reference.l2_slice import L2Slice
@@ -84,9 +84,9 @@ class ReferenceModel:
         """Replay the trace until nothing is under way."""
         self.clock.run()
         self.cycles = max(sm.end for sm in self.sms)
-        self.statistics.components["prefetcher", "left"] = sum(part.unused_sectors for part in self.slices)
+        self.statistics.components["prefetcher", "left"] = sum(one.unused_sectors for one in self.slices)
         if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
-            self.cycles = max(self.cycles, *(ceil(part.free) for part in self.slices))
+            self.cycles = max(self.cycles, *(ceil(one.free) for one in self.slices))
         return self
 
     @property
@@ -111,13 +111,13 @@ class ReferenceModel:
         read = Observed(self.addresses.addresses[packet.line] // size, packet.op, packet.sm, missed)
         for line in self.prefetcher.lines_to_fetch(read):
             time, number = self.clock.now + 1, self.addresses.number_of(line * size)
-            asked = Packet(Request.prefetch, number, (1 << size // 32) - 1, packet.sm, self.trace.n_ops, time)
-            self.addresses.locate(asked)
+            prefetch = Packet(Request.prefetch, number, (1 << size // 32) - 1, packet.sm, self.trace.n_ops, time)
+            self.addresses.locate(prefetch)
             home = self.home(number)
             self.statistics.components["prefetcher", "requests"] += 1
-            self.clock.call(time, (Turn.crossing, home.number), home.queue.put, asked)
+            self.clock.call(time, (CycleStage.crossing, home.number), home.queue.put, prefetch)
 
     def send_to_dram(self, fetch: Fetch) -> None:
         """Send a slice's request to its channel; the answer comes back to the slice."""
         self.statistics.dram_requests.append((fetch.line, fetch.mask))
-        self.channels[fetch.place[0]].send(fetch, self.slices[fetch.slice].receive_answer)
+        self.channels[fetch.location[0]].send(fetch, self.slices[fetch.slice].receive_answer)

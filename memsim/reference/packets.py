@@ -11,7 +11,7 @@ import simpy
 if TYPE_CHECKING:
     from memsim.reference.cache_set import Way
 
-Place = tuple[int, int, int]  # DRAM channel, bank, row
+DramLocation = tuple[int, int, int]  # DRAM channel, bank, row
 
 
 class Request(StrEnum):
@@ -53,7 +53,7 @@ class Packet:
     filled: simpy.Event | None = None  # the reply is there: the MSHR that transactions share; None for stores
     partial: int = 0  # sectors of which a store writes some bytes only
     l2_sets: list[int] = field(default_factory=list)  # set within its slice of each L2 line of the L1 line
-    place: Place = (0, 0, 0)  # of the line in DRAM
+    location: DramLocation = (0, 0, 0)  # of the line in DRAM
     awaits: set[Fetch] = field(default_factory=set)  # fetches from DRAM whose data the reply needs
 
     @property
@@ -72,7 +72,7 @@ class Fetch:
     line: int
     mask: int
     op: int
-    place: Place
+    location: DramLocation
     slice: int
     write: bool = False
     fills: list[tuple[Way, int]] = field(default_factory=list)  # (way, sector) that a read brings

@@ -81,9 +81,9 @@ class SpanRecorder:
     def __post_init__(self) -> None:
         self._watch_warps(self.model.sms[self.sm])
         self._watch_load_store(self.model.sms[self.sm])
-        for part in self.model.slices:
-            if isinstance(part, L2Slice):
-                self._watch_slice(part)
+        for l2_slice in self.model.slices:
+            if isinstance(l2_slice, L2Slice):
+                self._watch_slice(l2_slice)
         for channel in self.model.channels:
             self._watch_channel(channel)
 
@@ -134,11 +134,11 @@ class SpanRecorder:
 
         unit.enqueue, unit.serve = enqueued, served  # type: ignore[method-assign]
 
-    def _watch_slice(self, part: L2Slice) -> None:
-        put, complete, clock = part.queue.put, part.complete, self.model.clock
+    def _watch_slice(self, l2_slice: L2Slice) -> None:
+        put, complete, clock = l2_slice.queue.put, l2_slice.complete, self.model.clock
 
         def length(more: int) -> None:
-            self.lengths.append(QueueLength(SLICE, part.number, clock.now, len(part.queue.items) + more))
+            self.lengths.append(QueueLength(SLICE, l2_slice.number, clock.now, len(l2_slice.queue.items) + more))
 
         def entered(packet: Any) -> Any:
             event = put(packet)
@@ -147,10 +147,10 @@ class SpanRecorder:
 
         def completed(packet: Any) -> None:
             complete(packet)
-            self._add(SLICE, part.number, str(packet.request), clock.now, ceil(part.free), packet.op)
+            self._add(SLICE, l2_slice.number, str(packet.request), clock.now, ceil(l2_slice.free), packet.op)
             length(0)
 
-        part.queue.put, part.complete = entered, completed  # type: ignore[method-assign, assignment]
+        l2_slice.queue.put, l2_slice.complete = entered, completed  # type: ignore[method-assign, assignment]
 
     def _watch_channel(self, channel: Channel) -> None:
         send, finish, log, clock = channel.send, channel.finish, channel.log, self.model.clock

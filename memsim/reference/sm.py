@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from memsim.gpu.choices import Dependence, Divergence
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 from memsim.reference.hashing import hash32
 from memsim.reference.issue import IssueUnit
 from memsim.reference.l1 import L1Cache
@@ -68,13 +68,13 @@ class MultiprocessorUnit:
             warp = Warp(block_slot * n + k, age, first[k], end[k], block, weight)
             self.clock.process(self.run_warp(warp, time))
 
-    def turn(self, warp: Warp, time: int) -> simpy.Event:
-        """The warp's turn in a cycle."""
-        return self.clock.at(time, Turn.warps, warp.slot)
+    def wait_for_stage(self, warp: Warp, time: int) -> simpy.Event:
+        """The warp's stage of a cycle."""
+        return self.clock.at(time, CycleStage.warps, warp.slot)
 
     def run_warp(self, warp: Warp, start: int) -> Process:
         """Process: one warp from its launch to its end."""
-        yield self.turn(warp, start)
+        yield self.wait_for_stage(warp, start)
         yield from self.run_path(warp)
         self.end = max(self.end, self.clock.now)
         warp.block.live -= 1
@@ -108,7 +108,7 @@ class MultiprocessorUnit:
             if waits:
                 yield from self.wait_for_loads(warp, now)
             elif memory:
-                yield self.turn(warp, now)
+                yield self.wait_for_stage(warp, now)
 
     def issue(self, warp: Warp) -> Process:
         """Issue the compute run before an instruction, and with `memory_issue` the memory instruction itself."""
@@ -122,12 +122,12 @@ class MultiprocessorUnit:
         result = self.result_class(warp)
         mix, begun = self.model.trace.mixes[i["mix"]], int(access or result != "") if sm.schedulers else 0
         first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
-        done = unit.issue(count, begun, int(i["chain"]), mix, bool(i["mix"]), pipe, first)
+        done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["mix"]), pipe, first)
         if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
             done = max(done, unit.generate_addresses(first))
         warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
-            yield self.turn(warp, done)
+            yield self.wait_for_stage(warp, done)
 
     def issue_unit(self, warp: Warp) -> IssueUnit:
         """The issue unit of the warp's scheduler."""
@@ -155,12 +155,12 @@ class MultiprocessorUnit:
         """
         trace = self.model.trace
         interleaved = self.scoreboard and self.gpu.sm.divergence is Divergence.interleaved
-        if not interleaved or not len(trace.partings) or warp.host or warp.diverged:
+        if not interleaved or not len(trace.divergences) or warp.host or warp.diverged:
             return None
-        second, join = (int(trace.partings[warp.pc][name]) for name in ("second", "join"))
-        if not join or warp.pc + join > warp.end:
+        second, reconvergence = (int(trace.divergences[warp.pc][name]) for name in ("second", "reconvergence"))
+        if not reconvergence or warp.pc + reconvergence > warp.end:
             return None
-        first, end, slot = warp.pc + second, warp.pc + join, self.slots + warp.slot
+        first, end, slot = warp.pc + second, warp.pc + reconvergence, self.slots + warp.slot
         return Warp(slot, warp.age, first, end, warp.block, warp.weight, host=warp)
 
     def run_both_paths(self, warp: Warp, second: Warp) -> Process:
@@ -169,12 +169,12 @@ class MultiprocessorUnit:
         end, warp.end, warp.diverged = warp.end, second.pc, True
         yield from self.run_path(warp)
         yield other
-        yield self.turn(warp, self.clock.now)
+        yield self.wait_for_stage(warp, self.clock.now)
         warp.pc, warp.end, warp.diverged = second.end, end, False
 
     def run_second_path(self, warp: Warp) -> Process:
         """Process: the second of two divergent paths."""
-        yield self.turn(warp, self.clock.now)
+        yield self.wait_for_stage(warp, self.clock.now)
         yield from self.run_path(warp)
 
     # Barriers
@@ -187,7 +187,7 @@ class MultiprocessorUnit:
         block.waiting += 1
         barrier = block.barrier
         self.open_barrier(block)
-        yield self.turn(warp, (yield barrier))
+        yield self.wait_for_stage(warp, (yield barrier))
 
     def open_barrier(self, block: Block) -> None:
         """Open the barrier of a block if all its live warps have arrived."""
@@ -203,7 +203,7 @@ class MultiprocessorUnit:
         elif phase:
             event = self.model.mbarriers.complete[phase]
             if not event.triggered or int(event.value or 0) > self.clock.now:
-                yield self.turn(warp, (yield event))
+                yield self.wait_for_stage(warp, (yield event))
 
     # Loads
 
@@ -252,7 +252,7 @@ class MultiprocessorUnit:
                 del loads[0]
         for number, loads in warp.scoreboards.items():
             warp.scoreboards[number] = [load for load in loads if not load.waited]
-        yield self.turn(warp, time)
+        yield self.wait_for_stage(warp, time)
 
     def finish(self, access: OutstandingAccess, time: int) -> None:
         """A memory instruction has issued and all its data are there; a load answers."""
@@ -267,13 +267,13 @@ class MultiprocessorUnit:
 
     def receive(self, packet: Packet, slice_number: int, time: int) -> Process:
         """Process: a packet from L2 reaches the SM at `time`, and passes the reply port with its sectors."""
-        yield self.clock.at(time, Turn.replies, slice_number)
+        yield self.clock.at(time, CycleStage.replies, slice_number)
         with self.reply_port.request() as port:
             yield port
             size = 32 * len(sectors(packet.mask)) if packet.request in WITH_DATA else 0
             if size:
                 cycles = -(-size // self.gpu.sm.reply_bytes_per_cycle)
-                yield self.clock.at(self.clock.now + cycles, Turn.reply_port)
+                yield self.clock.at(self.clock.now + cycles, CycleStage.reply_port)
             self.l1.receive(packet)
             replied, self.replied = self.replied, self.clock.event()
             replied.succeed()

@@ -15,7 +15,7 @@ import simpy
 
 from memsim.gpu.choices import Replacement
 from memsim.reference.cache_set import CacheSets, Way
-from memsim.reference.clock import Turn
+from memsim.reference.clock import CycleStage
 from memsim.reference.interconnect import Rank
 from memsim.reference.packets import Packet, Request
 
@@ -116,16 +116,16 @@ class AddressTranslation:
         self.model, self.clock, self.own = model, model.clock, model.gpu.translation
         self.interconnect, own = model.interconnect, self.own
         self.page_of = [address // own.page_bytes for address in model.virtual_addresses]
-        self._place_page_tables()
+        self._lay_out_page_tables()
         n = own.shared_entries // own.shared_ways
         self.shared = CacheSets(n, own.shared_ways, Replacement.lru, 0, model.key)
         for entry in sorted({self.entry(page) for page in self.page_of}) if own.starts_warm else ():
-            self.keep(entry)
+            self.insert(entry)
         self.walks: dict[int, simpy.Event] = {}  # shared TLB entry -> ends with its walk
         self.walkers = simpy.Resource(self.clock, own.walkers)
         self.tlbs = [SmTlb(self, model.key) for _ in range(model.gpu.sm.count)]
 
-    def _place_page_tables(self) -> None:
+    def _lay_out_page_tables(self) -> None:
         """Give the page tables lines behind the data, and note what a walk for each page reads."""
         addresses, line_bytes = self.model.addresses.addresses, self.model.gpu.l1.line_bytes
         pages = sorted(set(self.page_of))
@@ -146,7 +146,7 @@ class AddressTranslation:
         """The entry of the shared TLB that covers a page; its pages may be larger."""
         return page * self.own.page_bytes // self.own.shared_page_bytes
 
-    def keep(self, entry: int) -> None:
+    def insert(self, entry: int) -> None:
         """Fill an entry into the shared TLB."""
         tlb_set = self.shared[entry % len(self.shared)]
         way = tlb_set.find_victim()
@@ -184,15 +184,15 @@ class AddressTranslation:
         with self.walkers.request() as walker:
             yield walker
             for line, mask in self.reads[page]:
-                walkers = self.model.gpu.sm.count  # in the place of an SM behind the last
-                packet = Packet(Request.bypass, line, mask, walkers, self.model.trace.n_ops, self.clock.now)
+                walker_sm = self.model.gpu.sm.count  # in the place of an SM behind the last
+                packet = Packet(Request.bypass, line, mask, walker_sm, self.model.trace.n_ops, self.clock.now)
                 packet.filled = self.clock.event()
                 self.model.addresses.locate(packet)
-                self.interconnect.enter(self.interconnect.rank(walkers), packet)
+                self.interconnect.enter(self.interconnect.rank(walker_sm), packet)
                 yield packet.filled
-            self.keep(entry)
+            self.insert(entry)
             self.walks.pop(entry).succeed()
 
     def answer(self, tlb: SmTlb, miss: TlbMiss) -> None:
         """The shared TLB answers an SM's."""
-        self.clock.call(self.clock.now + self.own.shared_latency_cycles, (Turn.translation, 1), tlb.fill, miss)
+        self.clock.call(self.clock.now + self.own.shared_latency_cycles, (CycleStage.translation, 1), tlb.fill, miss)

@@ -23,7 +23,7 @@ class WarpSelector:
     def __init__(self, policy: WarpScheduler, slots: int, sm: int, key: int) -> None:
         self.policy, self.slots, self.sm, self.key = policy, slots, sm, key
         self.last_slot = 0
-        self.turns_left = 0
+        self.picks_left = 0
         self.draws = 0
 
     def select(self, ready: dict[int, Warp]) -> Warp:
@@ -32,17 +32,17 @@ class WarpSelector:
         if last:
             if last.in_sequence or self.policy.startswith("greedy"):
                 return last
-            if self.policy is WarpScheduler.weighted_round_robin and self.turns_left:
-                self.turns_left -= 1
+            if self.policy is WarpScheduler.weighted_round_robin and self.picks_left:
+                self.picks_left -= 1
                 return last
-        in_turn = sorted(ready, key=lambda slot: (slot - self.last_slot - 1) % self.slots)
-        slot = in_turn[0]
+        by_slot = sorted(ready, key=lambda slot: (slot - self.last_slot - 1) % self.slots)
+        slot = by_slot[0]
         if self.policy is WarpScheduler.greedy_then_oldest:
             slot = min(ready, key=lambda slot: (ready[slot].age, slot))
         elif self.policy is WarpScheduler.greedy_then_youngest:
             slot = max(ready, key=lambda slot: (ready[slot].age, -slot))
         elif self.policy is WarpScheduler.random:
-            slot = in_turn[hash32(self.key ^ hash32(self.draws * 256 + self.sm)) % len(in_turn)]
+            slot = by_slot[hash32(self.key ^ hash32(self.draws * 256 + self.sm)) % len(by_slot)]
             self.draws += 1
-        self.last_slot, self.turns_left = slot, ready[slot].weight - 1
+        self.last_slot, self.picks_left = slot, ready[slot].weight - 1
         return ready[slot]

@@ -53,12 +53,12 @@ def _head(found: Capacity) -> str:
 def _needs(found: Capacity) -> Iterator[str]:
     for name, cache in found.caches.items():
         now = 100 * float(cache.hit_ratio(cache.bytes))
-        best = 100 * cache.curve.best
-        if not best:
+        best_percent = 100 * cache.curve.max_hit_ratio
+        if not best_percent:
             yield f"{_NAMES[name]}: nothing is read again, no capacity helps"
             continue
         needs = " and ".join(f"{size(cache.needed(share))} for {100 * share:.0f} %" for share in SHARES)
-        has = f"{now:.1f} % at the present {size(cache.bytes)}, at best {best:.1f} %"
+        has = f"{now:.1f} % at the present {size(cache.bytes)}, at best {best_percent:.1f} %"
         yield f"{_NAMES[name]}: {has}; needs {needs} of that"
 
 
@@ -82,10 +82,10 @@ def _replays(found: Capacity) -> Iterator[PrintedTable]:
     rows = []
     for name, cache in found.caches.items():
         for one in cache.replayed:
-            gap = 100 * (one.hit.mean - one.curve)
+            difference = 100 * (one.hit.mean - one.curve)
             rows.append([
                 name.upper(), size(one.bytes), str(one.ways), number(100 * one.curve, 1), with_interval(one.hit, 100),
-                f"{gap:+.1f}" if gap == gap else ABSENT,
+                f"{difference:+.1f}" if difference == difference else ABSENT,
             ])  # fmt: skip
     if rows:
         headers = ["cache", "capacity", "ways", "curve %", "replayed %", "points apart"]
@@ -120,7 +120,7 @@ def _cache(cache: CacheCapacity) -> dict[str, Any]:
         "bytes": cache.bytes,
         "line_bytes": cache.curve.line_bytes,
         "reads": cache.curve.uses,
-        "best": cache.curve.best,
+        "best": cache.curve.max_hit_ratio,
         "needed": {f"{share:g}": cache.needed(share) for share in SHARES},
         "curve": [{"bytes": int(size), "hit_ratio": float(cache.hit_ratio(size))} for size in cache.sizes],
         "replayed": [

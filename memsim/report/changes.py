@@ -1,4 +1,4 @@
-"""What differs between two results beyond their times: counts, busy parts of the GPU, and accesses by array."""
+"""What differs between two results beyond their times: counts, busy components of the GPU, and accesses by array."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Changes:
 
     Attributes:
         counts: of the whole launch, the blocks that were not replayed taken to be as those that were.
-        parts: time for which each part of the GPU is busy.
+        components: time for which each part of the GPU is busy.
         accesses: by array and direction, per warp instruction.
     """
 
     counts: list[Change]
-    parts: list[Change]
+    components: list[Change]
     accesses: list[Change]
 
     HEADERS = ("", "first", "second", "factor")
@@ -71,12 +71,12 @@ class Changes:
     @property
     def shown(self) -> list[Change]:
         """Those that differ."""
-        return [one for one in (*self.counts, *self.parts, *self.accesses) if one.differs]
+        return [one for one in (*self.counts, *self.components, *self.accesses) if one.differs]
 
     @property
     def same(self) -> list[str]:
-        """Names of the counts and parts that do not differ."""
-        return [one.name for one in (*self.counts, *self.parts) if not one.differs and one.first == one.first]
+        """Names of the counts and components that do not differ."""
+        return [one.name for one in (*self.counts, *self.components) if not one.differs and one.first == one.first]
 
     def sentence(self) -> str:
         """The largest changes in words.
@@ -101,7 +101,7 @@ class Changes:
 
 def changes(first: RunResult, second: RunResult) -> Changes:
     """Compare what two results count."""
-    return Changes(list(_counts(first, second)), list(_parts(first, second)), list(_accesses(first, second)))
+    return Changes(list(_counts(first, second)), list(_components(first, second)), list(_accesses(first, second)))
 
 
 def _launches(result: RunResult) -> float:
@@ -133,7 +133,7 @@ def _counted(result: RunResult) -> dict[str, float]:
     return {name: times * value for name, value in found.items()}
 
 
-def _parts(first: RunResult, second: RunResult) -> Iterator[Change]:
+def _components(first: RunResult, second: RunResult) -> Iterator[Change]:
     both = [{part.name: part.busy for part in utilization(result)} for result in (first, second)]
     times = [result.cycles.mean * result.ns_per_cycle / 1e6 * _launches(result) for result in (first, second)]
     for name in dict.fromkeys([*both[0], *both[1]]):
@@ -150,11 +150,11 @@ def _accesses(first: RunResult, second: RunResult) -> Iterator[Change]:
         if key not in both[1]:
             continue
         one, other = both[0][key], both[1][key]
-        places = one.places if one.places == other.places else f"{one.places} → {other.places}"
+        locations = one.locations if one.locations == other.locations else f"{one.locations} → {other.locations}"
         for what in ("sectors", "passes"):
             values = [of.each(what) for of in (one, other)]
             if all(value > 0 for value in values):
-                name = f"{' '.join(key)}, {what} per instruction ({places})"
+                name = f"{' '.join(key)}, {what} per instruction ({locations})"
                 yield Change(name, values[0], values[1], (number(values[0], 1), number(values[1], 1)))
 
 
@@ -166,7 +166,7 @@ class _Array:
     sums: dict[str, float]
 
     @property
-    def places(self) -> str:
+    def locations(self) -> str:
         return ", ".join(self.lines)
 
     def each(self, what: str) -> float:

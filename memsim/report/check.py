@@ -40,10 +40,10 @@ def _number(value: float) -> str:
 def failures(found: Iterable[Regression]) -> Iterator[tuple[str, int, str, str]]:
     """File, line, title and text of each line that made a kernel worse; the figures of one line together."""
 
-    def place(one: Regression) -> tuple[str, str, str, int]:
+    def location(one: Regression) -> tuple[str, str, str, int]:
         return one.kernel, one.gpu, one.file, one.line
 
-    for (kernel, gpu, file, line), group in groupby(sorted(found, key=place), key=place):
+    for (kernel, gpu, file, line), group in groupby(sorted(found, key=location), key=location):
         its = list(group)
         changes = "; ".join(change_text(one) for one in its)
         reasons = "; ".join(dict.fromkeys(one.reason for one in its))

@@ -44,22 +44,22 @@ def _rows(name: str, found: ResultComparison) -> Iterator[dict[str, Any]]:
         yield _row(name, f"{ratio}_hit", "", of)
     for kind, rows in (("load", found.loads), ("array", found.arrays)):
         for one in rows.matched:
-            place = " ".join(part for part in (one.place, one.text, one.array) if part)
+            location = " ".join(word for word in (one.location, one.text, one.array) if word)
             for field in _FIELDS:
-                yield _row(name, f"{kind}_{field}", place, getattr(one, field))
+                yield _row(name, f"{kind}_{field}", location, getattr(one, field))
 
 
-def _row(name: str, quantity: str, place: str, of: Difference) -> dict[str, Any]:
+def _row(name: str, quantity: str, location: str, of: Difference) -> dict[str, Any]:
     low, high = of.interval or (float("nan"), float("nan"))
     return {
-        "second_result": name, "quantity": quantity, "of": place, "first": of.first, "second": of.second,
+        "second_result": name, "quantity": quantity, "of": location, "first": of.first, "second": of.second,
         "change": of.change, "change_low": low, "change_high": high,
     }  # fmt: skip
 
 
 def times(found: ResultComparison) -> str:
     """The two times."""
-    what = "kernel" if found.whole else "snapshot (a file does not tell its waves)"
+    what = "kernel" if found.whole_kernel else "snapshot (a file does not tell its waves)"
     return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 
@@ -131,7 +131,7 @@ def _tables(title: str, rows: Rows, names: list[str]) -> Iterator[Block]:
         yield PrintedTable(headers, lines, right, f"{title}, first and second")
     for which, loads in (("first", rows.only_first), ("second", rows.only_second)):
         if loads:
-            yield f"in the {which} alone\n" + "\n".join(f"  {_alone(load)}" for load in loads)
+            yield f"in the {which} alone\n" + "\n".join(f"  {_unmatched(load)}" for load in loads)
 
 
 def matched(rows: Rows, names: list[str]) -> tuple[list[str], list[list[str]]]:
@@ -141,8 +141,12 @@ def matched(rows: Rows, names: list[str]) -> tuple[list[str], list[list[str]]]:
 
 
 def _named(row: Row, names: list[str]) -> list[str]:
-    place = row.place if row.place == row.there else f"{row.place} → {row.there.rpartition(':')[2]}"
-    cells = {"line": place, "load": row.text, "array": row.array or ABSENT}
+    location = (
+        row.location
+        if row.location == row.second_location
+        else f"{row.location} → {row.second_location.rpartition(':')[2]}"
+    )
+    cells = {"line": location, "load": row.text, "array": row.array or ABSENT}
     return [cells[name] for name in names]
 
 
@@ -153,10 +157,10 @@ def _numbers(row: Row) -> list[str]:
     return cells
 
 
-def _alone(load: Load) -> str:
-    parts = [load.place, load.text, f"({load.array})" if load.array else ""]
+def _unmatched(load: Load) -> str:
+    words = [load.location, load.text, f"({load.array})" if load.array else ""]
     return (
-        " ".join(part for part in parts if part) + f", {number(100 * load.share.mean, 1)} % of the latency waited for"
+        " ".join(word for word in words if word) + f", {number(100 * load.share.mean, 1)} % of the latency waited for"
     )
 
 
@@ -169,7 +173,7 @@ def _document(name: str, found: ResultComparison) -> dict[str, Any]:
         "pairs": len(found.pairing.first),
         "why_not_paired": found.pairing.why_not or None,
         "cautions": list(found.cautions),
-        "whole_kernel": found.whole,
+        "whole_kernel": found.whole_kernel,
         "time_ms": vars(found.time),
         "ratios": {ratio: vars(of) for ratio, of in found.ratios.items()},
         "changes": [
@@ -184,7 +188,7 @@ def _document(name: str, found: ResultComparison) -> dict[str, Any]:
 def _listed(rows: Rows) -> dict[str, Any]:
     return {
         "matched": [
-            {"place": row.place, "there": row.there, "text": row.text, "array": row.array}
+            {"place": row.location, "there": row.second_location, "text": row.text, "array": row.array}
             | {name: vars(getattr(row, name)) for name in _FIELDS}
             for row in rows.matched
         ],
@@ -194,4 +198,4 @@ def _listed(rows: Rows) -> dict[str, Any]:
 
 
 def _load(load: Load) -> dict[str, Any]:
-    return {"place": load.place, "text": load.text, "array": load.array, "share": load.share.mean}
+    return {"place": load.location, "text": load.text, "array": load.array, "share": load.share.mean}

@@ -16,9 +16,9 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
 from memsim.analysis.utilization import utilization
-from memsim.report.figure_options import Sheet
-from memsim.report.figure_style import GREY, INK, SERIES, legend_beside, panels, write_figures
-from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
+from memsim.report.figure_options import FigureOptions
+from memsim.report.figure_style import GREY, INK, SERIES, panels, place_legend, write_figures
+from memsim.report.figures.common import COLORS, TITLES, accessed, draw_empty
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 
@@ -28,19 +28,21 @@ _BEYOND = 0.02  # of an axis, past 0 and 100 %
 _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
-def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(
+    results: Mapping[str, RunResult], folder: str | Path, figure_options: FigureOptions | None = None
+) -> list[Path]:
     """Write ``side_by_side``, ``convergence`` and ``loads`` to `folder`, made when missing.
 
     Args:
         results: by the name that the figures call each.
         folder: for the files.
-        sheet: format, resolution and size; None: PNG for a screen.
+        figure_options: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
     """
     figures = {"side_by_side": side_by_side, "convergence": convergence, "loads": loads}
-    return write_figures({name: partial(draw, results) for name, draw in figures.items()}, folder, sheet)
+    return write_figures({name: partial(draw, results) for name, draw in figures.items()}, folder, figure_options)
 
 
 def side_by_side(results: Mapping[str, RunResult]) -> Figure:
@@ -78,11 +80,11 @@ def _hits(name: str, result: RunResult) -> bool:
 
 def busy(results: Mapping[str, RunResult]) -> Figure:
     """For how long each part of the GPU works in each result, next to the time of what was replayed."""
-    figure, (axis,) = panels(1, 1, _WIDTH, 1.2 + 0.3 * len(results) * (2 + len(_parts(results))))
+    figure, (axis,) = panels(1, 1, _WIDTH, 1.2 + 0.3 * len(results) * (2 + len(_busy_components(results))))
     axis.set_title("Busy time of the replayed part")
     times = [result.cycles.mean * result.ns_per_cycle / 1e6 for result in results.values()]
     scale, _, unit = time_unit(max(times))
-    names = ["time", *_parts(results)]
+    names = ["time", *_busy_components(results)]
     height = 0.8 / len(results)
     for number, (label, result) in enumerate(results.items()):
         shares = {part.name: part.busy for part in utilization(result)} | {"time": 1.0}
@@ -103,8 +105,8 @@ def busy(results: Mapping[str, RunResult]) -> Figure:
     return figure
 
 
-def _parts(results: Mapping[str, RunResult]) -> list[str]:
-    """The parts of the GPU that any result knows."""
+def _busy_components(results: Mapping[str, RunResult]) -> list[str]:
+    """The components of the GPU that any result knows."""
     known = (part.name for result in results.values() for part in utilization(result) if part.busy == part.busy)
     return list(dict.fromkeys(known))
 
@@ -150,7 +152,7 @@ def convergence(results: Mapping[str, RunResult]) -> Figure:
             axis.set(xlabel="trials", ylabel="standard deviation, percentage points")
             axis.set_ylim(bottom=0)
         else:
-            nothing(axis, "takes two trials")
+            draw_empty(axis, "takes two trials")
     handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles:
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4)
@@ -165,11 +167,11 @@ def loads(results: Mapping[str, RunResult]) -> Figure:
     slowest = max((x for found in seen.values() for x in found.values()), default=0.0)
     first = max(next(iter(seen.values()), {}).values(), default=slowest)
     if not slowest:
-        nothing(axis, "no loads")
+        draw_empty(axis, "no loads")
         return figure
     stacks(axis, {label: {name: x / first for name, x in found.items()} for label, found in seen.items()})
     axis.set_ylabel(f"expected latency in units of {first:,.0f} ns")
-    legend_beside(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
+    place_legend(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
     return figure
 
 

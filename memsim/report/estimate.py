@@ -15,6 +15,7 @@ from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.report.result_json import without_nan
 from memsim.trace.schema import StaticOp
 
+_KEYS = {"bytes_requested": "bytes_asked"}  # of JSON, where they differ from the fields' names
 _MEANING = {
     LimitingCase.few_warps: "MWP = CWP = N: too few warps to hide latency (equation 22)",
     LimitingCase.memory: "CWP >= MWP: memory decides, computation hides behind it (equation 23)",
@@ -99,7 +100,7 @@ def _cumapz(done: Estimate) -> PrintedTable:
         ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],
         ["lat_hiding", f"{said.lat_hiding:.4g}", f"2: {done.occupancy.fraction:.0%} occupied, "
          f"independent fetches: {found.fetches_together:.3g}"],
-        ["bw_util", f"{said.bw_util:.4g}", f"3: {sums.bytes_asked:,} bytes asked for of {sums.bytes_moved:,} moved"],
+        ["bw_util", f"{said.bw_util:.4g}", f"3: {sums.bytes_requested:,} bytes requested, {sums.bytes_moved:,} moved"],
         ["ch_skew", f"{said.ch_skew:.4g}", f"5: most over least blocks on a channel, {skew}" if found.skew_seen else
          f"5: not counted, the trace has not {found.first_blocks} blocks"],
         ["shm_eff", f"{said.shm_eff:.4g}", f"6: {sums.shared:,} accesses in {sums.passes:,} passes"],
@@ -111,14 +112,14 @@ def _cumapz(done: Estimate) -> PrintedTable:
 
 def _references(done: Estimate) -> str:
     """What was taken for fetches and accesses of buffers, a line each."""
-    parts = (("fills a buffer", done.cumapz.fetches), ("served by it", done.cumapz.accesses),
+    groups = (("fills a buffer", done.cumapz.fetches), ("served by it", done.cumapz.accesses),
              ("past it", done.cumapz.beyond))  # fmt: skip
-    return "\n".join(f"{what}: {_where(done.trace.ops[op])}" for what, ops in parts for op in ops)
+    return "\n".join(f"{what}: {_where(done.trace.ops[op])}" for what, ops in groups for op in ops)
 
 
 def _where(op: StaticOp) -> str:
-    place = f"{op.file}:{op.line}" if op.line else op.file
-    return f"{op.text} ({place})" if op.text else place
+    location = f"{op.file}:{op.line}" if op.line else op.file
+    return f"{op.text} ({location})" if op.text else location
 
 
 def document(done: Estimate) -> dict[str, Any]:
@@ -151,7 +152,7 @@ def document(done: Estimate) -> dict[str, Any]:
 
 def _factors(done: Estimate) -> dict[str, Any]:
     found, said = done.cumapz, done.cumapz.factors
-    counted = {name: getattr(said.counted, name) for name in SUMS}
+    counted = {_KEYS.get(name, name): getattr(said.counted, name) for name in SUMS}
     values = {name: getattr(said, name) for name in FACTORS}
     return {
         **values,

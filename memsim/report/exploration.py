@@ -105,12 +105,12 @@ def _sentence(one: Decision, fixed: str) -> str:
 
 
 def _because(one: Decision) -> str:
-    parts = []
+    differences = []
     for measure, factor in one.causes.items():
         less, far = measure in FEWER, factor > _FAR_MORE
         amount = "far" if far else f"{factor:.1f} times"
-        parts.append(f"{amount} {'fewer' if less else 'more' if far else 'the'} {measure}")
-    return f": {' and '.join(parts)}" if parts else ""
+        differences.append(f"{amount} {'fewer' if less else 'more' if far else 'the'} {measure}")
+    return f": {' and '.join(differences)}" if differences else ""
 
 
 _THE = {

@@ -23,7 +23,7 @@ class Size(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sheet:
+class FigureOptions:
     """What figures are drawn for.
 
     Attributes:

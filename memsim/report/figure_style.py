@@ -13,7 +13,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memsim.report.figure_options import Sheet, Size
+from memsim.report.figure_options import FigureOptions, Size
 from memsim.support.files import check_replaceable, replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -51,26 +51,26 @@ _SMALL: Any = {"font.size": 7, "axes.titlesize": 8, "legend.fontsize": 6}  # of 
 _NOTEBOOK_DPI = 110
 _NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
 
-_SCREEN = Sheet()
-_sheet: ContextVar[Sheet] = ContextVar("sheet", default=_SCREEN)
+_SCREEN = FigureOptions()
+_options_in_use: ContextVar[FigureOptions] = ContextVar("sheet", default=_SCREEN)
 
 
 @contextmanager
-def styled(sheet: Sheet | None = None) -> Iterator[None]:
+def styled(figure_options: FigureOptions | None = None) -> Iterator[None]:
     """Figures made inside look like memsim's; matplotlib's settings outside stay as they are.
 
     Args:
-        sheet: what they are drawn for; None: what is drawn for already, or files for the screen.
+        figure_options: what they are drawn for; None: what is drawn for already, or files for the screen.
     """
-    sheet = sheet or _sheet.get()
+    figure_options = figure_options or _options_in_use.get()
     # Text of SVG files stays text; names in them follow from their content, so equal figures have equal bytes.
-    rc = _RC | {"savefig.dpi": sheet.dpi, "svg.fonttype": "none", "svg.hashsalt": "memsim", "pdf.fonttype": 42}
-    token = _sheet.set(sheet)
+    rc = _RC | {"savefig.dpi": figure_options.dpi, "svg.fonttype": "none", "svg.hashsalt": "memsim", "pdf.fonttype": 42}
+    token = _options_in_use.set(figure_options)
     try:
-        with matplotlib.rc_context(rc if sheet.size is Size.screen else rc | _SMALL):
+        with matplotlib.rc_context(rc if figure_options.size is Size.screen else rc | _SMALL):
             yield
     finally:
-        _sheet.reset(token)
+        _options_in_use.reset(token)
 
 
 class Drawing(Figure):
@@ -90,7 +90,7 @@ def panels(rows: int, columns: int, width: float, height: float, **grid: Any) ->
         width, height: inches, on a screen.
         grid: further arguments of matplotlib's ``subplots``.
     """
-    size = _sheet.get().size
+    size = _options_in_use.get().size
     if size is not Size.screen:
         width = _INCHES[size]
         if columns > 1 and width / columns < _NARROWEST_PANEL:
@@ -103,10 +103,10 @@ def panels(rows: int, columns: int, width: float, height: float, **grid: Any) ->
 
 def narrow() -> bool:
     """Whether figures are as wide as a journal's column: legends go below, notes are left out."""
-    return _sheet.get().size is Size.column
+    return _options_in_use.get().size is Size.column
 
 
-def legend_beside(axis: Axes, **options: Any) -> None:
+def place_legend(axis: Axes, **options: Any) -> None:
     """A legend to the right of the panel, or below where there is no room."""
     if narrow():
         axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.3), ncols=2, **options)
@@ -114,28 +114,28 @@ def legend_beside(axis: Axes, **options: Any) -> None:
         axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **options)
 
 
-def place(folder: Path, name: str) -> Path:
+def figure_path(folder: Path, name: str) -> Path:
     """The file of the figure `name` in a folder, with the suffix of its format."""
-    return folder / f"{name}.{_sheet.get().format}"
+    return folder / f"{name}.{_options_in_use.get().format}"
 
 
 def write_figures(
-    drawings: Mapping[str, Callable[[], Figure]], folder: str | Path, sheet: Sheet | None = None
+    drawings: Mapping[str, Callable[[], Figure]], folder: str | Path, figure_options: FigureOptions | None = None
 ) -> list[Path]:
     """Draw figures and write them to `folder`, made when missing.
 
     Args:
         drawings: by the name of each file, without its suffix.
         folder: for the files; none is drawn if one of them cannot be written.
-        sheet: format, resolution and size; None: PNG for a screen.
+        figure_options: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    with styled(sheet):
-        paths = {name: place(target, name) for name in drawings}
+    with styled(figure_options):
+        paths = {name: figure_path(target, name) for name in drawings}
         for path in paths.values():
             check_replaceable(path)
         return [write(draw(), paths[name]) for name, draw in drawings.items()]

@@ -170,13 +170,13 @@ def gpu_output(gpu: GPU, provenance: dict[str, Provenance]) -> CommandOutput:
 def _gpu(gpu: GPU, provenance: dict[str, Provenance]) -> str:
     width, described = prose_columns(), fields()
     longest = max(map(len, provenance))
-    parts = []
+    lines = []
     for field, entry in provenance.items():
         value = ABSENT if entry.value is None else f"{entry.value} {entry.unit}".strip()
-        parts += textwrap.wrap(f"{field:<{longest}}  {value}  [{entry.status}]", width, subsequent_indent=" " * 6)
+        lines += textwrap.wrap(f"{field:<{longest}}  {value}  [{entry.status}]", width, subsequent_indent=" " * 6)
         for text in (described[field].description, entry.source):
-            parts += textwrap.wrap(printable(text or ""), width, initial_indent=" " * 4, subsequent_indent=" " * 6)
-    return "\n".join([gpu.name, "", *parts])
+            lines += textwrap.wrap(printable(text or ""), width, initial_indent=" " * 4, subsequent_indent=" " * 6)
+    return "\n".join([gpu.name, "", *lines])
 
 
 def gpu_toml(gpu: GPU, provenance: Mapping[str, Provenance]) -> str:

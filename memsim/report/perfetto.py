@@ -61,12 +61,12 @@ def program_events(result: ProgramResult) -> Iterator[Event]:
         yield _thread(_GPU, number, row)
     groups = dict(zip(result.labels(), result.groups, strict=True))
     for span in timeline.spans:
-        place = (_HOST, 0) if span.row == "host" else (_GPU, streams.index(span.row))
+        track = (_HOST, 0) if span.row == "host" else (_GPU, streams.index(span.row))
         args: Event = {}
         if span.kind == "kernel" and span.name in groups:
             bound, busy = groups[span.name].bound_by
             args = {"bound by": bound, "busy %": round(100 * busy), "launches": groups[span.name].launches}
-        yield _complete(span.name, span.kind, span.start, span.end, place, args)
+        yield _complete(span.name, span.kind, span.start, span.end, track, args)
 
 
 def kernel_events(recorder: SpanRecorder, ops: Sequence[StaticOp]) -> Iterator[Event]:
@@ -81,17 +81,17 @@ def kernel_events(recorder: SpanRecorder, ops: Sequence[StaticOp]) -> Iterator[E
     yield _process(2, "L2")
     yield _process(3, "DRAM")
     for unit, number in sorted({(span.unit, span.number) for span in recorder.spans}):
-        yield _thread(*_place(unit, number), unit if unit == LOAD_STORE else f"{unit} {number}")
+        yield _thread(*_track(unit, number), unit if unit == LOAD_STORE else f"{unit} {number}")
     for span in recorder.spans:
         name, args = _named(span, ops)
-        yield _complete(name, span.unit, span.start * us, span.end * us, _place(span.unit, span.number), args)
+        yield _complete(name, span.unit, span.start * us, span.end * us, _track(span.unit, span.number), args)
     for one in recorder.lengths:
-        pid, tid = _place(one.unit, one.number)
+        pid, tid = _track(one.unit, one.number)
         name, args = f"queue of {one.unit} {one.number}", {"requests": one.length}
         yield {"ph": "C", "name": name, "ts": one.cycle * us, "pid": pid, "tid": tid, "args": args}
 
 
-def _place(unit: str, number: int) -> tuple[int, int]:
+def _track(unit: str, number: int) -> tuple[int, int]:
     """Process and thread; the load-store unit stands above the warps."""
     return _PROCESSES[unit], number + (unit == WARP)
 
@@ -104,8 +104,8 @@ def _named(span: RecordedSpan, ops: Sequence[StaticOp]) -> tuple[str, Event]:
     return name, {"instruction": op.text, "place": f"{Path(op.file).name}:{op.line}"}
 
 
-def _complete(name: str, kind: str, start: float, end: float, place: tuple[int, int], args: Event) -> Event:
-    pid, tid = place
+def _complete(name: str, kind: str, start: float, end: float, track: tuple[int, int], args: Event) -> Event:
+    pid, tid = track
     duration = max(0.0, end - start)
     return {"ph": "X", "name": name, "cat": kind, "ts": start, "dur": duration, "pid": pid, "tid": tid, "args": args}
 

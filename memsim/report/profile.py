@@ -69,15 +69,15 @@ def _blocks(result: ProgramResult) -> list[Block]:
 
 
 def _row(label: str, group: LaunchGroup, total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
-    time, best, (bound, busy) = group.time.mean, group.best_possible, group.bound_by
+    time, possible, (bound, busy) = group.time.mean, group.best_possible, group.bound_by
     return (
         shortened(label, _NAME),
         f"{group.launches:,}",
         number(time, 4),
         number(100 * time / total, 1),
         f"{bound} ({100 * busy:.0f} % busy)" if bound == "latency" else f"{bound}, {100 * busy:.0f} %",
-        number(best, 4),
-        number(100 * best / time, 0),
+        number(possible, 4),
+        number(100 * possible / time, 0),
         "" if finding is None else finding_text(finding),
     )
 

@@ -12,20 +12,22 @@ from matplotlib.figure import Figure
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.figure_style import BLUE, GREY, INK, ORANGE, SERIES, panels, write_figures
 
 _MOST = 16  # kernels in a figure
 _WIDTH = 9.0  # inches
 
 
-def plot_programs(results: Mapping[str, ProgramResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot_programs(
+    results: Mapping[str, ProgramResult], folder: str | Path, figure_options: FigureOptions | None = None
+) -> list[Path]:
     """Write the figures to `folder`, made when missing: ``kernels``, and of one profile also ``cold-and-warm``.
 
     Args:
         results: by the name that the figures call each.
         folder: for the files.
-        sheet: format, resolution and size; None: PNG for a screen.
+        figure_options: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
@@ -33,7 +35,7 @@ def plot_programs(results: Mapping[str, ProgramResult], folder: str | Path, shee
     drawings = {"kernels": partial(kernels, results)}
     if len(results) == 1:
         drawings["cold-and-warm"] = partial(cold_and_warm, *results.values())
-    return write_figures(drawings, folder, sheet)
+    return write_figures(drawings, folder, figure_options)
 
 
 def kernels(results: Mapping[str, ProgramResult]) -> Figure:
@@ -61,11 +63,11 @@ def kernels(results: Mapping[str, ProgramResult]) -> Figure:
 
 
 def _bar(axis, group: LaunchGroup, row: float, height: float, scale: float, color: str) -> None:  # type: ignore[no-untyped-def]
-    time, best, interval = scale * group.time.mean, scale * group.best_possible, group.time.interval()
+    time, possible, interval = scale * group.time.mean, scale * group.best_possible, group.time.interval()
     half = 0.0 if interval is None else scale * interval.width / 2
     axis.barh(row, time, 0.86 * height, color=color, xerr=half, ecolor=INK, error_kw={"linewidth": 1, "capsize": 2})
-    if best == best:
-        axis.plot([best, best], [row - 0.43 * height, row + 0.43 * height], color=INK, linewidth=1.4)
+    if possible == possible:
+        axis.plot([possible, possible], [row - 0.43 * height, row + 0.43 * height], color=INK, linewidth=1.4)
     axis.annotate(f"{time:.3g}", (time + half, row), xytext=(4, 0), textcoords="offset points", va="center", fontsize=8)
 
 

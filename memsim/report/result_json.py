@@ -15,12 +15,12 @@ from memsim.analysis.statistics import Sample
 from memsim.why import Bottleneck, Finding, find_bottlenecks, has_profiles
 
 
-def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> dict[str, Any]:
+def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None.
 
     Args:
         result: the result.
-        causes: of its slowness, with gains; None: as they are known without a replay.
+        bottlenecks: of its slowness, with gains; None: as they are known without a replay.
     """
     about = result.trials.about
     return without_nan(
@@ -51,7 +51,7 @@ def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> d
             "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
             "stores": [store.record() for store in result.stores],
-            "findings": findings_document(result, causes),
+            "findings": findings_document(result, bottlenecks),
             "performance": result.performance,
             "versions": about["versions"],
             "created": about["created"],
@@ -64,19 +64,26 @@ def profiler_document(result: RunResult) -> dict[str, Any]:
     return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
-def findings_document(result: RunResult, causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
+def findings_document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
     """Every finding of a result, the largest first; None of a file that does not hold what they need."""
     if not has_profiles(result):
         return None  # a file before version 1.2
-    found = find_bottlenecks(result) if causes is None else causes
-    return [_place(one, finding) for one in found for finding in one.findings]
+    found = find_bottlenecks(result) if bottlenecks is None else bottlenecks
+    return [_finding(one, finding) for one in found for finding in one.findings]
 
 
-def _place(one: Bottleneck, finding: Finding) -> dict[str, Any]:
-    fields = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
-    return {name: getattr(finding, name) for name in fields} | {
+def _finding(one: Bottleneck, finding: Finding) -> dict[str, Any]:
+    return {
+        "cause": finding.cause,
+        "place": finding.location,
+        "text": finding.text,
+        "array": finding.array,
+        "excess": finding.attributable_share,
+        "cost": finding.bounded_share,
+        "evidence": finding.evidence,
+        "advice": finding.advice,
         "see": one.cause.section,
-        "bound": one.bound,
+        "bound": one.upper_bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
         "replayed": None if one.gain is None else one.gain.transform,
     }

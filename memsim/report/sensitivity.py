@@ -138,8 +138,8 @@ def error_table(found: ModelError, own: Mapping[str, Sample] | None = None, note
         base, its = (own or found.base)[name], found.interval(name)
         if its is None:
             continue
-        apart = base.mean - found.base[name].mean
-        its = Interval(its.low + apart, its.high + apart)
+        shift = base.mean - found.base[name].mean
+        its = Interval(its.low + shift, its.high + shift)
         scale, decimals = _scale(name), 4 if name == "time_ms" else 2
         sampling = base.interval()
         rows.append(

@@ -108,11 +108,11 @@ def _conclusion(study: StudyTrials, case: int) -> str:
         )
     if all(one.interval is None for one in found):
         return f"{study.cases[case]}: one trial per point, so noise is unknown; give trials = 2 or more"
-    parts = [_effect_text(one) for one in found if one.significant]
+    sentences = [_effect_text(one) for one in found if one.significant]
     if same := [one.field for one in found if not one.significant]:
         verb = "changes" if len(same) == 1 else "change"
-        parts.append(f"{_listed(same)} {verb} nothing within the noise")
-    return f"{study.cases[case]}: {'; '.join(parts)}"
+        sentences.append(f"{_listed(same)} {verb} nothing within the noise")
+    return f"{study.cases[case]}: {'; '.join(sentences)}"
 
 
 def _effect_text(one: FieldEffect) -> str:
@@ -141,11 +141,11 @@ def value(one: Any, field: str = "") -> str:
 
 
 def heading(study: StudyTrials) -> str:
-    asked, seconds = study.about.get("study", {}), study.about.get("seconds", {}).get("all", 0.0)
+    written, seconds = study.about.get("study", {}), study.about.get("seconds", {}).get("all", 0.0)
     trials = sum(len(one.trial) for one in {id(one): one for one in study.trials.values()}.values())
     lines = [
         f"{len(study.points)} points, {len(study.cases)} case{'s' * (len(study.cases) != 1)}, {trials:,} trials, "
-        f"seed {asked.get('seed', 0)}, {seconds:,.0f} s"
+        f"seed {written.get('seed', 0)}, {seconds:,.0f} s"
     ]
     if saved := study.about.get("saved"):
         lines.append(f"{saved:,} trials were not needed: their points' intervals were narrow enough before")

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.statistics import Sample
 from memsim.report import figure_style
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.study import value
 from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
@@ -27,7 +27,7 @@ _MOST_ENDS = 4  # levels of a number whose ends are single levels
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
-def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(study: StudyTrials, folder: Path, figure_options: FigureOptions | None = None) -> list[Path]:
     """Every figure that the study's fields allow.
 
     Raises:
@@ -37,8 +37,8 @@ def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[P
         raise InputError("plot", "study", "has one point; there is nothing to draw")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with figure_style.styled(sheet):
-        return [figure_style.write(figure, figure_style.place(folder, name)) for name, figure in drawn(study)]
+    with figure_style.styled(figure_options):
+        return [figure_style.write(figure, figure_style.figure_path(folder, name)) for name, figure in drawn(study)]
 
 
 def drawn(study: StudyTrials) -> Iterator[tuple[str, Figure]]:
@@ -70,26 +70,26 @@ def response(study: StudyTrials, field: str) -> Figure:
     return figure
 
 
-def heat_map(study: StudyTrials, across: str, up: str) -> Figure:
+def heat_map(study: StudyTrials, horizontal: str, vertical: str) -> Figure:
     """The time over two fields, mean over the others; a panel a case."""
     figure, axes = figure_style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
-    columns, rows = (_levels(study, field) for field in (across, up))
+    columns, rows = (_levels(study, field) for field in (horizontal, vertical))
     for case, axis in zip(_cases(study), axes, strict=True):
         times = study.means("time_ms", case)
         grid = np.full((len(rows), len(columns)), np.nan)
         for y, of_row in enumerate(rows):
             for x, of_column in enumerate(columns):
-                here = [p[across] == of_column and p[up] == of_row for p in study.points]
+                here = [p[horizontal] == of_column and p[vertical] == of_row for p in study.points]
                 if np.isfinite(times[here]).any():
                     grid[y, x] = np.nanmean(times[here])
         image = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis_r")
         if grid.size <= _MOST_CELLS:
             _write_cells(axis, grid)
         axis.grid(False)
-        axis.set_xticks(range(len(columns)), [value(one, across) for one in columns], rotation=45, ha="right")
-        axis.set_yticks(range(len(rows)), [value(one, up) for one in rows])
-        axis.set_xlabel(across)
-        axis.set_ylabel(up)
+        axis.set_xticks(range(len(columns)), [value(one, horizontal) for one in columns], rotation=45, ha="right")
+        axis.set_yticks(range(len(rows)), [value(one, vertical) for one in rows])
+        axis.set_xlabel(horizontal)
+        axis.set_ylabel(vertical)
         axis.set_title(str(study.cases[case]))
         figure.colorbar(image, ax=axis, label=OUTPUTS["time_ms"])
     return figure
@@ -163,7 +163,7 @@ def pareto(study: StudyTrials) -> Figure:
     cheaper; else the number of the point, in the order of the design.
     """
     times = study.means("time_ms", 0)
-    cost, named = _cost(study)
+    cost, named = _hardware_cost(study)
     figure, (axis,) = figure_style.panels(1, 1, 5.0, 3.6)
     axis.scatter(cost, times, s=16, color=figure_style.GREY, label="points")
     front = front_of(cost, times, lambda point, other: surely_less(study, point, other, 0))
@@ -202,7 +202,7 @@ def front_of(cost: np.ndarray, time: np.ndarray, less: Callable[[int, int], bool
     return front
 
 
-def _cost(study: StudyTrials) -> tuple[np.ndarray, str]:
+def _hardware_cost(study: StudyTrials) -> tuple[np.ndarray, str]:
     if len(study.cases) > 1:
         return study.means("time_ms", 1), f"{OUTPUTS['time_ms']}: {study.cases[1]}"
     for name in study.varied:

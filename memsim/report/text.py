@@ -37,7 +37,7 @@ def output(
     *,
     method: str = Method.t,
     by: str = Grouping.load,
-    causes: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
+    bottlenecks: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
     error: ModelError | None = None,
     notes: Sequence[str] = (),
 ) -> CommandOutput:
@@ -47,7 +47,7 @@ def output(
         result: what to show.
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
-        causes: find what makes the kernel slow; called for the values alone.
+        bottlenecks: find what makes the kernel slow; called for the values alone.
         error: the model's own error bar.
         notes: sentences below.
     """
@@ -55,7 +55,7 @@ def output(
     return CommandOutput(
         lambda: [*_blocks(result, method, by), *bars, *notes],
         lambda: result.loads_by(by).records(),
-        lambda: document(result, causes()) | more,
+        lambda: document(result, bottlenecks()) | more,
     )
 
 
@@ -216,10 +216,10 @@ def _translation_lines(result: RunResult) -> list[str]:
     if found is None:
         return []
     names = ("hit", "miss", "merge")
-    parts = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
+    terms = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
     return [
         f"{title}: {hits} hits, {misses} misses, {merges} merges"
-        for title, (hits, misses, merges) in (("TLBs of SMs", parts["sm"]), ("shared TLB", parts["shared"]))
+        for title, (hits, misses, merges) in (("TLBs of SMs", terms["sm"]), ("shared TLB", terms["shared"]))
     ]
 
 
@@ -285,8 +285,8 @@ def _sampling(result: RunResult) -> str:
         return ""
     share = found.time_ms / result.kernel_time.mean
     ratios = (f"{_title(name)} ± {100 * half:.2f} points" for name, half in found.ratios.items() if half == half)
-    parts = ", ".join([f"time ± {share:.1%}", *ratios])
-    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {parts}"
+    terms = ", ".join([f"time ± {share:.1%}", *ratios])
+    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {terms}"
 
 
 def _replayed(result: RunResult) -> str:

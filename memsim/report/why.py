@@ -10,8 +10,8 @@ from memsim.analysis.result import RunResult
 from memsim.report.output import CommandOutput, joined
 from memsim.report.result_json import document, findings_document
 from memsim.support.terminal import prose_columns
-from memsim.why import LEAST_EXCESS, Bottleneck, Finding, find_bottlenecks
-from memsim.why.parts import BOUND, busiest, busy
+from memsim.why import LEAST_SHARE, Bottleneck, Finding, find_bottlenecks
+from memsim.why.limiter import LIMITING_SHARE, busiest_component, busy_shares
 
 _SHOWN = 6
 _LEAST_GAIN = 0.01  # a cause whose removal saves less is named, and no more
@@ -50,14 +50,17 @@ def _rows(result: RunResult, found: Sequence[Bottleneck] | None) -> Iterator[dic
 
 
 def _findings(result: RunResult, found: Sequence[Bottleneck] | None) -> list[str]:
-    causes = list(find_bottlenecks(result) if found is None else found)
-    reported = [one for one in causes if is_reported(one)]
-    parts = [_head(result, reported, bool(causes)), *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1))]
+    bottlenecks = list(find_bottlenecks(result) if found is None else found)
+    reported = [one for one in bottlenecks if is_reported(one)]
+    paragraphs = [
+        _head(result, reported, bool(bottlenecks)),
+        *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1)),
+    ]
     if rest := reported[_SHOWN:]:
-        parts.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
-    if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in causes if one not in reported]:
-        parts.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
-    return parts
+        paragraphs.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
+    if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in bottlenecks if one not in reported]:
+        paragraphs.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
+    return paragraphs
 
 
 def is_reported(one: Bottleneck) -> bool:
@@ -73,16 +76,16 @@ def _head(result: RunResult, reported: Sequence[Bottleneck], found: bool) -> str
         what = f"{len(reported)} finding{'s' * (len(reported) != 1)}, {order}"
         meaning = _MEANING if replayed else _SHARE
     else:
-        waste = f"no access has an attributable share of {LEAST_EXCESS:.0%} of the memory time"
+        waste = f"no access has an attributable share of {LEAST_SHARE:.0%} of the memory time"
         what, meaning = "no findings", "no replay with a cause removed is faster" if found else waste
     return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
 
 
 def _busy(result: RunResult) -> str:
-    parts = busy(result)
-    name, most = busiest(parts)
-    verdict = f"bound by {name}" if most >= BOUND else "bound by latency: no part of the GPU is busy for long"
-    ranked = sorted(parts.items(), key=lambda part: -part[1])
+    shares = busy_shares(result)
+    name, most = busiest_component(shares)
+    verdict = f"bound by {name}" if most >= LIMITING_SHARE else "bound by latency: no part of the GPU is busy for long"
+    ranked = sorted(shares.items(), key=lambda part: -part[1])
     return f"{verdict}; busy share of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
 
 
@@ -95,9 +98,9 @@ def gain_text(one: Bottleneck) -> str:
     >>> gain_text(Bottleneck(Cause.scattered, (), 0.9, 0.6, Gain("", Sample(np.array([0.5, 0.5])), 0.6)))
     'estimated speed-up 2x (time -50.0 %, 95 % interval -50.0 … -50.0), upper bound -60.0 %'
     """
-    bound = f"upper bound {_change(one.bound)}"
+    bound = f"upper bound {_change(one.upper_bound)}"
     if one.gain is None:
-        return f"attributable share {one.excess:.0%}, not replayed, {bound}"
+        return f"attributable share {one.attributable_share:.0%}, not replayed, {bound}"
     saved, its = one.gain.share.mean, one.gain.interval
     within = f", 95 % interval {-100 * its.high:+.1f} … {-100 * its.low:+.1f}" if its else ""
     return f"estimated speed-up {1 / (1 - saved):.3g}x (time {_change(saved)}{within}), {bound}"
@@ -113,16 +116,16 @@ def _entry(number: int, one: Bottleneck) -> str:
     if one.gain is not None:
         lines.append(_wrapped(f"replayed with {one.gain.transform}", "   ", "      "))
     for evidence in dict.fromkeys(finding.evidence for finding in one.findings):
-        lines += [_place(finding) for finding in one.findings if finding.evidence == evidence]
+        lines += [_accesses_line(finding) for finding in one.findings if finding.evidence == evidence]
         lines.append(_wrapped(evidence, "      ", "      "))
     for advice in dict.fromkeys(finding.advice for finding in one.findings):
         lines.append(_wrapped(f"try: {advice}", "   ", "        "))
     return "\n".join([*lines, f"   see {one.cause.section}"])
 
 
-def _place(finding: Finding) -> str:
+def _accesses_line(finding: Finding) -> str:
     array = f" ({finding.array})" if finding.array else ""
-    return _wrapped(f"{finding.place}  {finding.excess:4.0%}  {finding.text}{array}", "   ", " " * 10)
+    return _wrapped(f"{finding.location}  {finding.attributable_share:4.0%}  {finding.text}{array}", "   ", " " * 10)
 
 
 def _wrapped(text: str, first: str, then: str) -> str:

@@ -54,10 +54,10 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
         if file.stat().st_size > _MOST_BYTES:
             raise ValueError
         listed = json.loads(file.read_text("utf-8"))
-        names, places = listed["traces"], listed["launches"]
-        if not all(type(place) is int and 0 <= place < len(names) for place in places):
+        names, indices = listed["traces"], listed["launches"]
+        if not all(type(index) is int and 0 <= index < len(names) for index in indices):
             raise ValueError
-        found = [by_name[names[place]] for place in places]
+        found = [by_name[names[index]] for index in indices]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         problem = "is damaged or names a trace that is not in the folder; capture the program anew"
         raise InputError(file, "launches", problem) from error

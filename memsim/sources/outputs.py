@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, check_writable, writing
 
@@ -63,7 +63,7 @@ def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:
     return paths
 
 
-def check_place(out: Path) -> None:
+def check_output(out: Path) -> None:
     """Refuse a place where no trace can be written, before hours of work that would end there.
 
     Raises:
@@ -72,11 +72,11 @@ def check_place(out: Path) -> None:
     check_writable(out / f".trace{SUFFIX}" if out.is_dir() else out)  # a kernel's file, whose name is not known yet
 
 
-def check_several(out: Path, wanted: Wanted) -> None:
+def check_several(out: Path, selection: CaptureSelection) -> None:
     """Refuse one file for several launches.
 
     Raises:
         InputError: it is one.
     """
-    if wanted.several and not is_folder(out):
+    if selection.several and not is_folder(out):
         raise InputError(out, "file", "is one file for several launches; give a folder, whose name has no .h5")

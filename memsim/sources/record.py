@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.sources import snapshot
+from memsim.sources import traced_blocks
 from memsim.sources.describe import Recorder, Workload, load_workload
-from memsim.trace import made_for, source_text
+from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
@@ -48,16 +48,16 @@ def record(
     parameters = workload.parameters(params)
     launch = workload.build(parameters)
     recorder = Recorder(workload, launch)
-    about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": made_for.stated(gpu)}
+    about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": target_gpu.gpu_label(gpu)}
     with TraceWriter(out, parameters=parameters, **about) as writer:
         # The first block alone tells what a block accesses and how much shared memory it declares.
-        start = snapshot.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
+        start = traced_blocks.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
         first = recorder.run(np.array([start]))
         if blocks is not None:
-            chosen = snapshot.given_blocks(blocks, recorder.launch, gpu)
+            chosen = traced_blocks.given_blocks(blocks, recorder.launch, gpu)
         else:
             accessed = lane_bytes(first, recorder.ops)
-            chosen = snapshot.default_blocks(recorder.launch, gpu, launch.residencies, accessed)
+            chosen = traced_blocks.default_blocks(recorder.launch, gpu, launch.residencies, accessed)
         for batch, chunk in _batches(recorder, chosen, first):
             writer.append(batch, chunk)
             if progress:

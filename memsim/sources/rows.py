@@ -14,7 +14,7 @@ from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
 # Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
 # instructions are off the critical path (the longest chain of dependent ones); those that do not lengthen it yet.
-SEQUENCE, GAP, START, OFF_CRITICAL_PATH, SPARE = range(FIRST)
+SEQUENCE, COMPUTE_RUN, START, OFF_CRITICAL_PATH, UNCOUNTED = range(FIRST)
 STATE = FIRST + WAIT_STATE
 
 # One line of the log: an instruction of one warp, in the order of execution.
@@ -27,7 +27,7 @@ LISTED = int(EXPLICIT)
 
 
 @loop
-def place_lanes(row, addresses, cursor, lanes, elements, count, low, base, element_bytes):
+def encode_addresses(row, addresses, cursor, lanes, elements, count, low, base, element_bytes):
     """Encode the addresses base + element_bytes * elements[i] of ``count`` lanes: a stride, or else a list.
 
     Args:
@@ -66,11 +66,11 @@ def lane_stride(lanes, elements, count):
 @loop
 def charge(state, warp, count, chains):
     """Charge a warp with non-memory instructions that are `chains` chains of dependent ones, side by side."""
-    state[warp, GAP] += count
+    state[warp, COMPUTE_RUN] += count
     if chains > 1:
-        spare = min(state[warp, SPARE], chains - 1) + count
-        state[warp, OFF_CRITICAL_PATH] += count - spare // chains
-        state[warp, SPARE] = spare % chains
+        uncounted = min(state[warp, UNCOUNTED], chains - 1) + count
+        state[warp, OFF_CRITICAL_PATH] += count - uncounted // chains
+        state[warp, UNCOUNTED] = uncounted % chains
 
 
 @loop
@@ -89,13 +89,13 @@ def begin_row(row, state, warp, since, data, issued, chains, active):
     row["warp"] = warp
     row["flags"] = flags
     charge(state, warp, issued, chains)
-    row["gap"] = state[warp, GAP]
+    row["gap"] = state[warp, COMPUTE_RUN]
     row["off_path"] = state[warp, OFF_CRITICAL_PATH]
     row["mask"] = active
     row["mix"] = 0
     row["phase"] = 0
     take_waits(row, state, warp)
-    state[warp, GAP] = 0
+    state[warp, COMPUTE_RUN] = 0
     state[warp, OFF_CRITICAL_PATH] = 0
 
 
@@ -117,7 +117,7 @@ def log_barrier(rows, cursor, state, bits, warps, issued, chains):
 
 
 @loop
-def log_compute(rows, cursor, bits, warps, count, chain):
+def log_compute(rows, cursor, bits, warps, count, critical_path):
     """Log `count` non-memory instructions of every active warp that wait for no load: they join its sequence."""
     for r in range(len(warps)):
         if bits[r] == 0:
@@ -126,7 +126,7 @@ def log_compute(rows, cursor, bits, warps, count, chain):
         row["warp"] = warps[r]
         row["flags"] = 0
         row["gap"] = count
-        row["off_path"] = count - chain
+        row["off_path"] = count - critical_path
         row["mask"] = np.int64(bits[r])
         row["op"] = NO_OP
         row["base"] = 0
@@ -139,7 +139,7 @@ def log_compute(rows, cursor, bits, warps, count, chain):
 def log_trailing(rows, cursor, state):
     """Log the non-memory instructions after each warp's last access."""
     for warp in range(len(state)):
-        if state[warp, GAP] > 0:
+        if state[warp, COMPUTE_RUN] > 0:
             row = rows[cursor[0]]
             begin_row(row, state, warp, -1, -1, 0, 1, 0)
             row["flags"] = 0

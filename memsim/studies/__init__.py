@@ -6,15 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memsim.studies.design_study import DesignStudy
     from memsim.studies.result import StudyCase, StudyTrials
+    from memsim.studies.run import DesignStudy
 from memsim.support.deprecated import old_names
 
 __all__ = ["StudyCase", "DesignStudy", "StudyTrials"]
 
 _LATER = {
     "StudyCase": "result",
-    "DesignStudy": "design_study",
+    "DesignStudy": "run",
     "StudyTrials": "result",
 }  # `memsim show` asks for the file's schema alone
 

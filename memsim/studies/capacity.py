@@ -20,7 +20,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
-from memsim.studies.variants import on_each
+from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
@@ -134,8 +134,8 @@ def capacity(
             trace.path, "loads", f"go through no cache of {gpu.name}; give a GPU with one that serves them"
         )
     variants = {name: list(sized(gpu, name)) if trials else [] for name in read}
-    wanted = [one for some in variants.values() for one in some]
-    done = on_each(trace, wanted, trials=trials, seed=seed, jobs=jobs, progress=progress) if wanted else {}
+    gpus = [one for some in variants.values() for one in some]
+    done = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress) if gpus else {}
     caches = {}
     for name, curve in read.items():
         at = tuple(_replayed(trace, name, variant, done[variant], curve) for variant in variants[name])

@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
+from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 
 
@@ -56,20 +58,23 @@ class Row:
     """A load or an array in both results.
 
     Attributes:
-        place, text, array: in the first result, see analysis.loads; `there` is the place in the second.
+        location, text, array: in the first result, see analysis.loads; `second_location` is that in the second.
         latency: observed, of one transaction, ns: the clocks may differ.
         l1_hit, l2_hit: hit ratios.
         share: of all observed latency.
     """
 
-    place: str
-    there: str
+    location: str
+    second_location: str
     text: str
     array: str
     latency: Difference
     l1_hit: Difference
     l2_hit: Difference
     share: Difference
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Row")
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,7 @@ class ResultComparison(HasSpeedUp):
         first, second: the results.
         pairing: of their trials.
         time: of the whole kernel in ms, or, where a file does not tell a wave's size, of the snapshot.
-        whole: whether `time` is that of the whole kernel.
+        whole_kernel: whether `time` is that of the whole kernel.
         log_time: the same, `change` in logarithms.
         ratios: hit ratios by name, in the first's convention.
         loads, arrays: side by side.
@@ -121,11 +126,14 @@ class ResultComparison(HasSpeedUp):
     second: RunResult
     pairing: Pairing
     time: Difference
-    whole: bool
+    whole_kernel: bool
     log_time: Difference
     ratios: dict[str, Difference]
     loads: Rows
     arrays: Rows
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("ResultComparison")
 
     @property
     def cautions(self) -> tuple[str, ...]:
@@ -160,32 +168,32 @@ def compare(first: RunResult, second: RunResult) -> ResultComparison:
     def between(of: Callable[[RunResult], Sample]) -> Difference:
         return difference(of(first), of(second), pairing)
 
-    whole = not np.isnan(first.waves) and not np.isnan(second.waves)
+    whole_kernel = not np.isnan(first.waves) and not np.isnan(second.waves)
     return ResultComparison(
         first,
         second,
         pairing,
-        between(lambda result: _time(result, whole)),
-        whole,
-        between(lambda result: Sample(np.log(_time(result, whole).values))),
+        between(lambda result: _time(result, whole_kernel)),
+        whole_kernel,
+        between(lambda result: Sample(np.log(_time(result, whole_kernel).values))),
         {name: difference(ratio, second.ratios[name], pairing) for name, ratio in first.ratios.items()},
         _rows(first, second, pairing, Grouping.load, (_exact, _moved)),
         _rows(first, second, pairing, Grouping.array, (lambda load: load.array,)),
     )
 
 
-def _time(result: RunResult, whole: bool) -> Sample:
-    return result.kernel_time if whole else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
+def _time(result: RunResult, whole_kernel: bool) -> Sample:
+    return result.kernel_time if whole_kernel else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
 
 
 def paired(first: RunResult, second: RunResult) -> Pairing:
     """Pair trials by number, if they drew from one seed."""
-    nothing = np.zeros(0, np.int64)
+    empty = np.zeros(0, np.int64)
     if first.seed != second.seed:
-        return Pairing(nothing, nothing, f"seeds {first.seed} and {second.seed} differ")
+        return Pairing(empty, empty, f"seeds {first.seed} and {second.seed} differ")
     common, rows, others = np.intersect1d(first.trials.trial, second.trials.trial, return_indices=True)
     if len(common) < 2:
-        return Pairing(nothing, nothing, f"{len(common)} trial numbers in common; a pairing takes two")
+        return Pairing(empty, empty, f"{len(common)} trial numbers in common; a pairing takes two")
     return Pairing(rows, others)
 
 
@@ -254,7 +262,7 @@ def _alike(left: Sequence[Load], right: Sequence[Load], key: Key) -> Iterator[tu
 def _row(one: Load, other: Load, pairing: Pairing, ns_per_cycle: tuple[float, float]) -> Row:
     latency, later = (Sample(load.latency.values * ns) for load, ns in zip((one, other), ns_per_cycle, strict=True))
     return Row(
-        one.place, other.place, one.text, one.array,
+        one.location, other.location, one.text, one.array,
         difference(latency, later, pairing),
         difference(one.l1_hit, other.l1_hit, pairing),
         difference(one.l2_hit, other.l2_hit, pairing),

@@ -30,8 +30,8 @@ class Constraints:
         try:
             self._follow = {name: parsed[name] for name in graphlib.TopologicalSorter(graph).static_order()}
         except graphlib.CycleError as error:
-            chain = " and ".join(dict.fromkeys(error.args[1]))
-            raise InputError(where, "follow", f"has {chain}, which follow from each other") from None
+            names = " and ".join(dict.fromkeys(error.args[1]))
+            raise InputError(where, "follow", f"has {names}, which follow from each other") from None
         self._require = {f"require[{k}]": self._parsed(f"require[{k}]", text) for k, text in enumerate(require)}
 
     def check_names(self, known: set[str]) -> None:
@@ -42,8 +42,8 @@ class Constraints:
         """
         for name, expression in self._follow.items():
             self._check_names(f"follow.{name}", expression, known)
-        for place, expression in self._require.items():
-            self._check_names(place, expression, known)
+        for field, expression in self._require.items():
+            self._check_names(field, expression, known)
 
     def followed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The fields that follow, given all others.
@@ -65,21 +65,21 @@ class Constraints:
         if not self._require:
             return True
         values = {**values, **self.followed(values)}
-        return all(self._computed(place, expression, values) for place, expression in self._require.items())
+        return all(self._computed(field, expression, values) for field, expression in self._require.items())
 
-    def _parsed(self, place: str, text: str) -> Expression:
+    def _parsed(self, field: str, text: str) -> Expression:
         try:
             return Expression(text)
         except ValueError as error:
-            raise InputError(self._where, place, str(error)) from None
+            raise InputError(self._where, field, str(error)) from None
 
-    def _check_names(self, place: str, expression: Expression, known: set[str]) -> None:
+    def _check_names(self, field: str, expression: Expression, known: set[str]) -> None:
         for name in sorted(expression.names - known):
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
-            raise InputError(self._where, place, f"asks for {name}, which is unknown; did you mean {near}?")
+            raise InputError(self._where, field, f"asks for {name}, which is unknown; did you mean {near}?")
 
-    def _computed(self, place: str, expression: Expression, values: Mapping[str, Any]) -> Any:
+    def _computed(self, field: str, expression: Expression, values: Mapping[str, Any]) -> Any:
         try:
             return expression(values)
         except ValueError as error:
-            raise InputError(self._where, place, str(error)) from None
+            raise InputError(self._where, field, str(error)) from None

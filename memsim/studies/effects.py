@@ -58,16 +58,16 @@ def _effect(study: StudyTrials, field: str, case: int) -> FieldEffect | None:
     if len(values) < 2:
         return None
     means = [float(np.nanmean(row)) for row in times]
-    best, worst = int(np.argmin(means)), int(np.argmax(means))
+    fastest, slowest = int(np.argmin(means)), int(np.argmax(means))
     level = 1 - (1 - _CONFIDENCE) / comb(len(values), 2)
-    saved, its = _saved(times[worst], times[best], level)
-    tied = [best]
+    saved, its = _saved(times[slowest], times[fastest], level)
+    tied = [fastest]
     for other in sorted(range(len(values)), key=means.__getitem__):
-        lost, within = _saved(times[other], times[best], level)
-        if other != best and (lost < LEAST or (within is not None and within.low <= 0)):
+        lost, within = _saved(times[other], times[fastest], level)
+        if other != fastest and (lost < LEAST or (within is not None and within.low <= 0)):
             tied.append(other)
     significant = saved >= LEAST and its is not None and its.low > 0
-    return FieldEffect(field, tuple(values[k] for k in tied), values[worst], saved, its, significant)
+    return FieldEffect(field, tuple(values[k] for k in tied), values[slowest], saved, its, significant)
 
 
 def _by_value(study: StudyTrials, field: str, case: int) -> tuple[list[Any], np.ndarray]:
@@ -79,11 +79,11 @@ def _by_value(study: StudyTrials, field: str, case: int) -> tuple[list[Any], np.
         if (number, case) in study.trials:
             key = tuple(repr(value) for name, value in point.items() if name != field)
             combinations.setdefault(key, {})[point[field]] = number
-    whole = [points for points in combinations.values() if len(points) == len(values)]
-    if not whole:
+    complete = [points for points in combinations.values() if len(points) == len(values)]
+    if not complete:
         return [], np.zeros((0, 0))
     times = np.log(study.output("time_ms", case))
-    return values, np.array([np.mean([times[points[value]] for points in whole], axis=0) for value in values])
+    return values, np.array([np.mean([times[points[value]] for points in complete], axis=0) for value in values])
 
 
 def _saved(slow: np.ndarray, fast: np.ndarray, level: float) -> tuple[float, Interval | None]:

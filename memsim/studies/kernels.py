@@ -25,7 +25,7 @@ _CAPTURE_FIELDS = ("launch", "registers", "blocks", "kernel")
 
 
 @dataclass(frozen=True)
-class TraceWanted:
+class StudyTrace:
     """One trace that points of a study need.
 
     Attributes:
@@ -49,7 +49,7 @@ class TraceWanted:
         return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:16]
 
 
-def wanted(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu: str, where: object) -> TraceWanted:
+def study_trace(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu: str, where: object) -> StudyTrace:
     """The trace for a point.
 
     Args:
@@ -75,10 +75,10 @@ def wanted(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu: str,
             raise InputError(where, f"workload.{error.field}", error.problem) from None
     else:
         _check_substituted(label, kernel, given, where)
-    return TraceWanted(label, kernel, given, gpu)
+    return StudyTrace(label, kernel, given, gpu)
 
 
-def recorded(one: TraceWanted, path: Path) -> Trace:
+def recorded(one: StudyTrace, path: Path) -> Trace:
     """Make a trace, or open the file that the study names.
 
     Raises:
@@ -100,10 +100,10 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
     return Trace.open(source)
 
 
-def _captured(one: TraceWanted, path: Path) -> Trace:
+def _captured(one: StudyTrace, path: Path) -> Trace:
     from memsim.capture.build import Sources
     from memsim.capture.session import capture_sources
-    from memsim.sources.wanted import Wanted, chosen_kernels
+    from memsim.sources.selection import CaptureSelection, chosen_kernels
 
     kernel = one.kernel
     sources = Sources(
@@ -113,7 +113,7 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         "c++17",
         tuple(kernel.libraries),
     )
-    which = Wanted(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
+    which = CaptureSelection(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
     return capture_sources(sources, arguments, path, _machine(one.gpu), which).trace
 
@@ -157,12 +157,12 @@ def _changed(kernel: StudyKernel, captured: Mapping[str, Any], where: object) ->
 
 
 def _check_substituted(label: str, kernel: StudyKernel, given: Mapping[str, Any], where: object) -> None:
-    asked = {name for text in (*kernel.arguments, *kernel.definitions) for name in substitutes(text)}
-    if missing := asked - set(given):
+    used = {name for text in (*kernel.arguments, *kernel.definitions) for name in substitutes(text)}
+    if missing := used - set(given):
         name = min(missing)
         raise InputError(where, f"kernels.{label}", f"asks for {{{name}}}; give workload.{name}, or a parameter {name}")
     for name in given:
-        if name not in asked:
-            near = difflib.get_close_matches(name, asked, n=1, cutoff=0.0)
+        if name not in used:
+            near = difflib.get_close_matches(name, used, n=1, cutoff=0.0)
             right = f"did you mean {near[0]}?" if near else f"write {{{name}}} in its arguments or definitions"
             raise InputError(where, f"workload.{name}", f"is nothing that {label} has; {right}")

@@ -20,7 +20,7 @@ from memsim.montecarlo.teams import Team
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.worker import TrialJob
 from memsim.sources.describe import Workload
-from memsim.studies.kernels import TraceWanted, recorded
+from memsim.studies.kernels import StudyTrace, recorded
 from memsim.studies.study import StudyDesign, StudyRun
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -61,7 +61,7 @@ def traces_of(
     return {key: Trace.open(path) for key, path in paths.items()}
 
 
-def _recorded(folder: Path, one: TraceWanted) -> Path:
+def _recorded(folder: Path, one: StudyTrace) -> Path:
     begin = perf_counter()
     trace = recorded(one, folder / f"{one.key}.h5")
     shown = ", ".join(f"{name}={value}" for name, value in one.parameters.items())
@@ -95,24 +95,24 @@ def points_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[
 
 def rule_of(study: StudyDesign) -> StoppingRule:
     """How many trials each point gets."""
-    asked = study.written
-    if asked.until is None:
-        return StoppingRule.exactly(asked.trials)
-    return StoppingRule(asked.min_trials, asked.max_trials, partial(narrower_than, asked.until, time=asked.until_time))
+    file = study.written
+    if file.until is None:
+        return StoppingRule.exactly(file.trials)
+    return StoppingRule(file.min_trials, file.max_trials, partial(narrower_than, file.until, time=file.until_time))
 
 
-def point_of(trace: Trace, job: TrialJob, shared: Any, rule: StoppingRule, place: str = "") -> PointTrials:
+def point_of(trace: Trace, job: TrialJob, shared: Any, rule: StoppingRule, label: str = "") -> PointTrials:
     """The trials of a trace on a GPU.
 
     Args:
         job: its execution is in the team's folder.
         shared: what the team's `share` made of the trace.
-        place: for messages.
+        label: for messages.
     """
     ops, arrays = tables(trace)
     about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": {}}
     texts = {"about": about, "ops": ops, "arrays": arrays}
-    return PointTrials(job, texts, rule, CachedTrials(cache_key(about), len(ops)), shared, place)
+    return PointTrials(job, texts, rule, CachedTrials(cache_key(about), len(ops)), shared, label)
 
 
 def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:

@@ -38,14 +38,14 @@ class Range:
     Attributes:
         steps: the levels of a grid, in order; None: a continuous range, which only random designs can take.
         log: whether equal steps are factors.
-        whole: whether only whole numbers are meant.
+        is_integer: whether only whole numbers are meant.
     """
 
     low: float
     high: float
     steps: tuple[Value, ...] | None
     log: bool
-    whole: bool
+    is_integer: bool
 
     def levels(self) -> tuple[Value, ...] | None:
         return self.steps
@@ -58,9 +58,9 @@ class Range:
         """
         if self.steps is not None:
             return Listed(self.steps).at(share)
-        end = self.high + 1 if self.whole else self.high  # each whole number has an equal share
+        end = self.high + 1 if self.is_integer else self.high  # each whole number has an equal share
         found = self.low * (end / self.low) ** share if self.log else self.low + share * (end - self.low)
-        return min(math.floor(found), int(self.high)) if self.whole else found
+        return min(math.floor(found), int(self.high)) if self.is_integer else found
 
 
 Values = Listed | Range
@@ -107,11 +107,11 @@ def _range(data: Mapping[str, Any]) -> Range:
         raise ValueError(f"goes from {low} to {high}; give a smaller `from` than `to`")
     if scale == "log" and low <= 0:
         raise ValueError(f"starts at {low}; a logarithmic range starts above 0")
-    whole = isinstance(low, int) and isinstance(high, int)
-    return Range(low, high, _steps(data, low, high, scale == "log", whole), scale == "log", whole)
+    is_integer = isinstance(low, int) and isinstance(high, int)
+    return Range(low, high, _steps(data, low, high, scale == "log", is_integer), scale == "log", is_integer)
 
 
-def _steps(data: Mapping[str, Any], low: float, high: float, log: bool, whole: bool) -> tuple[Value, ...] | None:
+def _steps(data: Mapping[str, Any], low: float, high: float, log: bool, is_integer: bool) -> tuple[Value, ...] | None:
     """The levels; with scale = "log", `step` is a factor."""
     step, count = data.get("step"), data.get("count")
     if step is not None and count is not None:
@@ -121,7 +121,7 @@ def _steps(data: Mapping[str, Any], low: float, high: float, log: bool, whole: b
             raise ValueError(f"has count = {count!r:.60}; give a whole number from 2 to {_MOST_LEVELS:,}")
         shares = [k / (count - 1) for k in range(count)]
         exact = [low * (high / low) ** share if log else low + share * (high - low) for share in shares]
-        return tuple(dict.fromkeys(round(one) for one in exact)) if whole else tuple(exact)
+        return tuple(dict.fromkeys(round(one) for one in exact)) if is_integer else tuple(exact)
     if step is None:
         return None
     if isinstance(step, bool) or not isinstance(step, int | float) or not step > (1 if log else 0):
@@ -130,4 +130,4 @@ def _steps(data: Mapping[str, Any], low: float, high: float, log: bool, whole: b
     if n >= _MOST_LEVELS:
         raise ValueError(f"has {n + 1:,} steps; give at most {_MOST_LEVELS:,}")
     exact = [low * step**k if log else low + k * step for k in range(n + 1)]
-    return tuple(round(one) for one in exact) if whole and isinstance(step, int) else tuple(exact)
+    return tuple(round(one) for one in exact) if is_integer and isinstance(step, int) else tuple(exact)

@@ -203,8 +203,8 @@ class StudyTrials:
         outputs = {name: (("point", "trial"), self.output(name, case)) for name in OUTPUTS}
         events = {name: (("point", "trial", "op", "level"), values) for name, values in counted.items()}
         fields = {name: ("point", [point[name] for point in self.points]) for name in self.varied}
-        places = {"op": texts, "level": [level.name for level in Level]}
-        return xarray.Dataset(outputs | events, coords=fields | places, attrs={"case": str(self.cases[case])})
+        labels = {"op": texts, "level": [level.name for level in Level]}
+        return xarray.Dataset(outputs | events, coords=fields | labels, attrs={"case": str(self.cases[case])})
 
     def _counted_shapes(self, case: int) -> dict[str, tuple[int, ...]]:
         n_ops = max((len(trials.ops) for (_, of), trials in self.trials.items() if of == case), default=0)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
-from memsim.montecarlo.keep import keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.point_trials import PointTrials
 from memsim.montecarlo.teams import team
@@ -21,6 +21,7 @@ from memsim.studies import store
 from memsim.studies.prepare import points_of, traces_of
 from memsim.studies.result import StudyTrials
 from memsim.studies.study import StudyDesign, StudyRun
+from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import listening
@@ -39,7 +40,7 @@ class State:
         traces, points, trials: done; a point is done when all its cases are.
         all_traces, all_points, all_trials: to be done; trials at most.
         saved: trials that points which stopped early did not need.
-        kept: trials that an earlier run had finished.
+        restored: trials that an earlier run had finished.
         lost: trials whose worker was killed or had no memory, which were begun again.
         seconds: by phase, added over workers.
     """
@@ -52,9 +53,12 @@ class State:
     trials: int = 0
     all_trials: int = 0
     saved: int = 0
-    kept: int = 0
+    restored: int = 0
     lost: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("State")
 
 
 Tell = Callable[[State], None]
@@ -94,7 +98,7 @@ def run(
     begin = perf_counter()
     state = State(all_points=len(study.points))
     tell = progress or (lambda state: None)
-    with listening(), Scratch() as name, keeping(out, _stored, resume, force) as kept:
+    with listening(), Scratch() as name, open_checkpoint(out, _stored, resume, force) as checkpoint:
         scratch = Path(name)
         with phase("making traces", "traces") as made:
             traces = traces_of(study, scratch, jobs, _describing(state, tell, made))
@@ -103,13 +107,13 @@ def run(
         with team(executor, jobs, replay, scratch) as workers:
             todo = points_of(study, traces, workers)
             state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
-            driver = TrialDriver([point for point, _ in todo], kept, _Counting(todo, state, tell))
+            driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
             tell(state)
             complete = driver.take_up() and driver.run(workers.workers)
         found = _result(study, todo, state, perf_counter() - begin, complete)
         if out is not None and complete:
             store.save(out, found)
-            kept.whole = True
+            checkpoint.complete = True
     return found
 
 
@@ -147,7 +151,7 @@ class _Counting:
             state.lost += 1
         else:
             state.trials += 1
-            state.kept += event.seconds is None
+            state.restored += event.seconds is None
             _add(state.seconds, event.seconds or {})
             if event.ended:
                 self._ended(event.point)
@@ -182,3 +186,27 @@ def _result(
     for name, spent in about["seconds"].items():
         log.info("%s: %.1f s", name, spent)
     return StudyTrials(study.points, study.cases, trials, about)
+
+
+class DesignStudy(StudyDesign):
+    """Simulations at every point of a design; arguments, attributes and errors are those of :class:`StudyDesign`.
+
+    ::
+
+        study = memsim.Study(kernels="spmv", gpus=["tesla-c2050"], vary={"l1.ways": [4, 8]}, trials=8)
+        found = study.run(jobs=2)
+        found.means("l1_read")
+    """
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        jobs: int = 1,
+        executor: str = "local",
+        resume: bool = False,
+        force: bool = False,
+        progress: Callable[[State], None] | None = None,
+    ) -> StudyTrials:
+        """Run all trials of all points; see :func:`run`."""
+        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)

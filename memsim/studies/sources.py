@@ -14,8 +14,7 @@ from itertools import count
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
-from memsim.hierarchy.alignment import aligned
-from memsim.hierarchy.draws import active
+from memsim.hierarchy.draws import active, with_start_alignment
 from memsim.montecarlo.run import run
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
@@ -69,7 +68,7 @@ def by_source(
     """
     if points < 2 or points & (points - 1):
         raise InputError("sensitivity", "points", f"is {points}; give a power of two, for example {POINTS}")
-    sources = active(aligned(gpu, trace))
+    sources = active(with_start_alignment(gpu, trace))
     if not sources:
         raise InputError(gpu.name, "stochastic", "switches every source of randomness off; there is no spread to split")
     rows = redraws(sources, points)

@@ -12,7 +12,7 @@ from memsim.gpu.config import GPU, fields, unknown
 from memsim.gpu.presets import load_gpu, override
 from memsim.studies import design, study_file
 from memsim.studies.constraints import Constraints
-from memsim.studies.kernels import PREFIXES, TraceWanted, wanted
+from memsim.studies.kernels import PREFIXES, StudyTrace, study_trace
 from memsim.studies.ranges import Values, is_range, made
 from memsim.studies.result import StudyCase
 from memsim.support.errors import InputError
@@ -38,7 +38,7 @@ class StudyRun:
     base: str
     settings: Mapping[str, Any]
     gpu: GPU
-    trace: TraceWanted
+    trace: StudyTrace
 
 
 class StudyDesign:
@@ -70,7 +70,7 @@ class StudyDesign:
         gpus = [""] if varies_gpu else self.written.gpus
         self.cases = [StudyCase(kernel, gpu) for kernel in self.written.kernels for gpu in gpus]
         points = self._points()
-        self.points = [point for point in points if all(self._kept(point, case) for case in self.cases)]
+        self.points = [point for point in points if all(self._is_possible(point, case) for case in self.cases)]
         self.left_out = len(points) - len(self.points)
         if not self.points:
             raise InputError(where, "require", f"leaves none of the {len(points):,} points")
@@ -187,7 +187,7 @@ class StudyDesign:
             raise InputError(self.where, "vary", "is given together with points; leave one of them out")
         return [{name: point[name] for name in points[0]} for point in points]
 
-    def _kept(self, point: design.Point, case: StudyCase) -> bool:
+    def _is_possible(self, point: design.Point, case: StudyCase) -> bool:
         return self.constraints.hold(self._known(point, case))
 
     def _known(self, point: design.Point, case: StudyCase) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class StudyDesign:
             gpu = override(_loaded(base), settings, self.where)
             label = self.cases[case].kernel
             of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
-            trace = wanted(label, self.written.kernels[label], of_kernel, base, self.where)
+            trace = study_trace(label, self.written.kernels[label], of_kernel, base, self.where)
         except InputError as error:
             raise self.at_point(number, error) from None
         return StudyRun(number, case, base, settings, gpu, trace)

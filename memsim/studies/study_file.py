@@ -182,7 +182,7 @@ def _explained(error: Any) -> tuple[str, str]:
     if error["type"] == "missing":
         return field, "is missing; give it"
     if error["type"] == "extra_forbidden":
-        return field, f"is unknown; {_right_place(error['loc'])}"
+        return field, f"is unknown; {_suggestion(error['loc'])}"
     return field, f"is {error['input']!r:.60}; it {error['msg'].removeprefix('Input ')}"
 
 
@@ -195,10 +195,10 @@ _TABLES: dict[
 }
 
 
-def _right_place(place: tuple[Any, ...]) -> str:
+def _suggestion(location: tuple[Any, ...]) -> str:
     """What the user meant: the same name in another table, a name that is spelled nearly so, or one of all."""
-    name = str(place[-1])[:80]
-    title, model = _TABLES.get(str(place[0]) if len(place) > 1 else "", _TABLES[""])
+    name = str(location[-1])[:80]
+    title, model = _TABLES.get(str(location[0]) if len(location) > 1 else "", _TABLES[""])
     elsewhere = [other for other, of in _TABLES.values() if name in of.model_fields]
     if elsewhere:
         return f"{name} belongs to {elsewhere[0]}"

@@ -20,7 +20,7 @@ from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
 from memsim.studies.outputs import outputs_of
-from memsim.studies.variants import on_each
+from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -164,15 +164,15 @@ def uncertain(
         raise InputError(gpu.name, "status", "of no number is fitted or assumed; nothing is uncertain")
     ends = [_both_ends(gpu, factor) for factor in found] if effects else []
     together = list(sample(gpu, found, points, seed))
-    wanted = [gpu, *(one for pair in ends for one in pair), *together]
-    replayed = on_each(trace, wanted, trials=trials, seed=seed, jobs=jobs, progress=progress)
+    gpus = [gpu, *(one for pair in ends for one in pair), *together]
+    replayed = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress)
     outputs = {one: outputs_of(RunResult(of, convention)) for one, of in replayed.items()}
     base = {name: Sample(values) for name, values in outputs[gpu].items()}
     means = {one: {name: Sample(values).mean for name, values in of.items()} for one, of in outputs.items()}
-    alone = _effects(found, [(means[low], means[high]) for low, high in ends])
+    separate = _effects(found, [(means[low], means[high]) for low, high in ends])
     values = {name: np.array([means[one][name] for one in together]) for name in base}
     choices = tuple(name for name, entry in _doubtful(provenance) if not _is_number(entry.value))
-    return ModelError(trace.kernel, gpu.name, base, found, alone, values, left, choices, uncertainty)
+    return ModelError(trace.kernel, gpu.name, base, found, separate, values, left, choices, uncertainty)
 
 
 def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
@@ -258,13 +258,13 @@ def sample(gpu: GPU, found: Sequence[Factor], points: int, seed: int) -> Iterato
     for row in qmc.LatinHypercube(len(found), rng=np.random.default_rng(seed)).random(points):
         chosen = [(factor, factor.settings(factor.at(float(share)))) for factor, share in zip(found, row, strict=True)]
         try:
-            yield override(gpu, _joined(of for _, of in chosen))
+            yield override(gpu, _merged(of for _, of in chosen))
         except InputError:
-            yield override(gpu, _joined(of for factor, of in chosen if not factor.steps))
+            yield override(gpu, _merged(of for factor, of in chosen if not factor.steps))
 
 
-def _joined(parts: Iterable[Mapping[str, object]]) -> dict[str, object]:
-    return {name: value for part in parts for name, value in part.items()}
+def _merged(tables: Iterable[Mapping[str, object]]) -> dict[str, object]:
+    return {name: value for table in tables for name, value in table.items()}
 
 
 def _both_ends(gpu: GPU, factor: Factor) -> tuple[GPU, GPU]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.checkpoint import Checkpoint
 from memsim.montecarlo.driver import TrialDriver
-from memsim.montecarlo.keep import KeptTrials
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.point_trials import StoppingRule
 from memsim.montecarlo.teams import team
@@ -21,7 +21,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 
-def on_each(
+def simulate_each(
     trace: Trace,
     gpus: Iterable[GPU],
     *,
@@ -50,7 +50,7 @@ def on_each(
         shared, rule = workers.share(trace), StoppingRule.exactly(trials)
         jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
         points = [point_of(trace, job, shared, rule) for job in jobs_of]
-        driver = TrialDriver(points, KeptTrials(), tell)
+        driver = TrialDriver(points, Checkpoint(), tell)
         if not (driver.take_up() and driver.run(workers.workers)):
             raise KeyboardInterrupt
     return {gpu: found for gpu, point in zip(different, points, strict=True) if (found := point.answer) is not None}

@@ -29,8 +29,8 @@ def cache_folder(kind: str) -> Path:
         InputError: no folder can be made.
     """
     folder = Path()
-    for place in _places():
-        folder = place / kind
+    for root in _roots():
+        folder = root / kind
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError:
@@ -54,7 +54,7 @@ def keep_newest(folder: Path, count: int) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _places() -> list[Path]:
+def _roots() -> list[Path]:
     if named := os.environ.get(VARIABLE):
         return [Path(named)]
     base = os.environ.get("XDG_CACHE_HOME")

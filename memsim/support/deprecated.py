@@ -23,10 +23,29 @@ RENAMED: dict[str, dict[str, str]] = {
         "Explained": "Bottlenecks",
         "Explanation": "Bottleneck",
         "explained": "has_profiles",
+        "LEAST_EXCESS": "LEAST_SHARE",
         "explanations": "find_bottlenecks",
     },
 }
-"""Package -> old name of a class or function -> new name. A class name is unique in memsim."""
+"""Package -> old name of a class, function or constant -> new name. A class name is unique in memsim."""
+
+RENAMED_FIELDS: dict[str, dict[str, str]] = {
+    "Bottleneck": {"excess": "attributable_share", "bound": "upper_bound"},
+    "Bottlenecks": {"causes": "bottlenecks"},
+    "Finding": {
+        "place": "location",
+        "excess": "attributable_share",
+        "cost": "bounded_share",
+        "saves": "removed_work",
+    },
+    "Gain": {"bound": "upper_bound"},
+    "LaunchGroup": {"places": "positions"},
+    "Load": {"place": "location", "x_parts": "x_terms"},
+    "Row": {"place": "location", "there": "second_location"},
+    "ResultComparison": {"whole": "whole_kernel"},
+    "State": {"kept": "restored"},
+}
+"""Class -> old name of a field -> new name."""
 
 OLD_COLUMNS = {"instructions/off_path": "instructions/beside"}
 """Dataset of a trace -> its name before trace schema 1.11. Such traces stay readable."""
@@ -55,5 +74,18 @@ def old_names(package: str) -> Callable[[str], Any]:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         warnings.warn(f"{package}.{name} is now {new}", DeprecationWarning, stacklevel=2)
         return getattr(sys.modules[package], new)
+
+    return find
+
+
+def old_fields(owner: str) -> Callable[[Any, str], Any]:
+    """The ``__getattr__`` of a class, which finds fields that had other names before."""
+
+    def find(self: Any, name: str) -> Any:
+        new = RENAMED_FIELDS[owner].get(name)
+        if new is None:
+            raise AttributeError(f"{owner!r} object has no attribute {name!r}")
+        warnings.warn(f"{owner}.{name} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(self, new)
 
     return find

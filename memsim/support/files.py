@@ -76,13 +76,13 @@ def writing(path: str | Path) -> Iterator[None]:
         raise InputError(path, "file", problem) from error
 
 
-def read_small(path: Path, most: int, wanted: str) -> bytes:
+def read_small(path: Path, most: int, expected: str) -> bytes:
     """What a file holds, if that is small.
 
     Args:
         path: the file.
         most: bytes that it may hold.
-        wanted: what it is to be, for the message.
+        expected: what it is to be, for the message.
 
     Raises:
         InputError: it cannot be read, or is larger.
@@ -93,7 +93,7 @@ def read_small(path: Path, most: int, wanted: str) -> bytes:
     except OSError as error:
         raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
     if len(content) > most:
-        raise InputError(path, "file", f"is larger than {most} bytes; give {wanted}")
+        raise InputError(path, "file", f"is larger than {most} bytes; give {expected}")
     return content
 
 

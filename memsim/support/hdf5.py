@@ -148,7 +148,7 @@ def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[
     if number.shape != (2,) or number.dtype.kind not in "iu":
         raise InputError(path, "version", "is not a pair of whole numbers (major, minor)")
     if number[0] > version[0]:
-        major, minor = (int(part) for part in number)
+        major, minor = (int(level) for level in number)
         raise InputError(
             path, "version", f"is {major}.{minor}; this memsim reads up to {version[0]}.x, install a newer one"
         )
@@ -157,10 +157,10 @@ def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[
 def find(file: h5py.File, name: str) -> h5py.Dataset | None:
     """The dataset `name` if the file has one of its own: no component of the path is a link to elsewhere."""
     found: Any = file
-    for part in name.split("/"):
-        if not isinstance(found, h5py.Group) or not isinstance(found.get(part, getlink=True), h5py.HardLink):
+    for level in name.split("/"):
+        if not isinstance(found, h5py.Group) or not isinstance(found.get(level, getlink=True), h5py.HardLink):
             return None
-        found = found[part]
+        found = found[level]
     return found if isinstance(found, h5py.Dataset) else None
 
 
@@ -178,11 +178,11 @@ def dataset(
     if found is None or found.is_virtual or found.external:
         raise InputError(path, name, "is missing; the file is incomplete or was changed")
     fits = found.shape is not None and len(found.shape) == len(shape)
-    fits = fits and all(wanted in (None, length) for wanted, length in zip(shape, found.shape, strict=True))
+    fits = fits and all(expected in (None, length) for expected, length in zip(shape, found.shape, strict=True))
     is_type = h5py.check_string_dtype(found.dtype) is not None if dtype is None else found.dtype == np.dtype(dtype)
     if not is_type or not fits:
-        wanted = "text" if dtype is None else np.dtype(dtype)
-        raise InputError(path, name, f"is {found.dtype}{_any(found.shape or ())}; it must be {wanted}{_any(shape)}")
+        expected = "text" if dtype is None else np.dtype(dtype)
+        raise InputError(path, name, f"is {found.dtype}{_any(found.shape or ())}; it must be {expected}{_any(shape)}")
     if not is_stored(found, os.path.getsize(path)):
         raise InputError(path, name, "claims more values than are stored; the file is damaged or made to harm")
     return found

@@ -66,10 +66,10 @@ class Journal:
 
     def _open(self) -> None:
         new = not self.path.exists()
-        with self._told():
+        with self._notified():
             self._base = sqlite3.connect(self.path, timeout=0, isolation_level=None)
         try:
-            with self._told():
+            with self._notified():
                 # Locked from here on; and with nobody else there, the log needs no memory that processes share.
                 self._base.execute("PRAGMA locking_mode = EXCLUSIVE")
                 self._base.execute("PRAGMA journal_mode = WAL")
@@ -91,7 +91,7 @@ class Journal:
         Raises:
             InputError: a task's text is damaged.
         """
-        with self._told():
+        with self._notified():
             found = dict(self._base.execute("SELECT task, count(*) FROM finished GROUP BY task").fetchall())
         if not all(isinstance(task, str) for task in found):
             raise self.damaged()
@@ -99,12 +99,12 @@ class Journal:
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Number and arrays of every row of a task, in order; a damaged row is as if it were not there."""
-        with self._told():
+        with self._notified():
             numbers = self._base.execute(
                 "SELECT number FROM finished WHERE task = ? ORDER BY number", (task,)
             ).fetchall()
         for (number,) in numbers:
-            with self._told():
+            with self._notified():
                 found = self._base.execute(
                     "SELECT content, digest FROM finished WHERE task = ? AND number = ?", (task, number)
                 ).fetchone()
@@ -116,7 +116,7 @@ class Journal:
     def add(self, task: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep a row; it is on the disk when this returns."""
         content, digest = packed(arrays)
-        with self._told():
+        with self._notified():
             self._base.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", (task, number, content, digest))
 
     def damaged(self) -> InputError:
@@ -134,7 +134,7 @@ class Journal:
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _notified(self) -> Iterator[None]:
         """Turn what SQLite raises into an InputError."""
         try:
             yield

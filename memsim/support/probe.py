@@ -27,11 +27,11 @@ def survives_reading(path: str | Path) -> bool:
 @lru_cache(64)
 def _survives(path: str, _inode: int, size: int, _changed: int) -> bool:
     package = str(Path(__file__).parents[2])
-    places = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    search_path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
     try:
         done = subprocess.run(
             [sys.executable, "-P", "-m", __name__, os.path.abspath(path)],
-            env=os.environ | {"PYTHONPATH": places, "OPENBLAS_NUM_THREADS": "1"},
+            env=os.environ | {"PYTHONPATH": search_path, "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -43,14 +43,14 @@ def limit_bytes() -> int:
     return int(given or DEFAULT_MB) * 1_000_000
 
 
-class KeptRows:
+class StoredRows:
     """The rows of one key.
 
     Args:
         key: hexadecimal digest of all that the rows depend on; None: nothing is kept.
         kind: the folder in the cache; each has the same limit for itself.
 
-    >>> rows = KeptRows(None)
+    >>> rows = StoredRows(None)
     >>> rows.add(0, {"cycles": np.array([7])})
     >>> dict(rows.read())
     {}
@@ -87,7 +87,7 @@ class KeptRows:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if not new:
                     file.seek(0)
-                    file.truncate(_whole(file.read()))
+                    file.truncate(_complete_bytes(file.read()))
                 file.write(row)
             if new:
                 _keep_within_limit(self._path.parent)
@@ -108,7 +108,7 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
         yield number, found, at
 
 
-def _whole(data: bytes) -> int:
+def _complete_bytes(data: bytes) -> int:
     """Bytes of the rows that are whole."""
     at = 0
     for _, _, at in _rows(data):  # noqa: B007

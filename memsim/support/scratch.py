@@ -49,11 +49,11 @@ class Scratch(TemporaryDirectory):
     """
 
     def __init__(self, parent: str | Path | None = None, prefix: str = PREFIX) -> None:
-        place = _temporary() if parent is None else str(parent)
-        remove_abandoned(place, prefix)
+        parent = _temporary() if parent is None else str(parent)
+        remove_abandoned(parent, prefix)
         self._lock: int | None = None
         while True:
-            super().__init__(prefix=prefix, dir=place, ignore_cleanup_errors=True)
+            super().__init__(prefix=prefix, dir=parent, ignore_cleanup_errors=True)
             self._lock = _locked(self.name, wait=True)
             if os.path.isdir(self.name):
                 return
@@ -79,18 +79,18 @@ def leaving_in(folder: str | Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(folder)}
 
 
-def remove_abandoned(place: str | Path, prefix: str) -> None:
+def remove_abandoned(parent: str | Path, prefix: str) -> None:
     """Remove the folders of this user whose names begin so and whose processes are gone."""
     with suppress(OSError):
-        for folder in _folders(place, prefix):
+        for folder in _folders(parent, prefix):
             lock = _locked(folder, wait=False)
             if lock is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)
 
 
-def _folders(place: str | Path, prefix: str) -> Iterator[str]:
-    with os.scandir(place) as entries:
+def _folders(parent: str | Path, prefix: str) -> Iterator[str]:
+    with os.scandir(parent) as entries:
         for entry in entries:
             if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False) and _is_mine(entry):
                 yield entry.path

@@ -18,12 +18,12 @@ from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
+from memsim.trace.divergence import find_divergences, note_clear_scoreboards
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.merged_stores import COVERED_SHAPE, merge_stores
-from memsim.trace.partings import find_partings, note_clear_scoreboards
 from memsim.trace.reader import Trace
 from memsim.trace.schema import CONTROL_DEFAULTS, NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, KnownWaits, RepairedChunk
-from memsim.trace.transactions import COLUMNS, CONTROL, INSTRUCTION, NOTHING, PARTING, Transactions, column_path
+from memsim.trace.transactions import COLUMNS, CONTROL, DIVERGENCE, INSTRUCTION, NO_ANSWER, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
@@ -56,7 +56,7 @@ def coalesce(
     if directory is None:
         columns = {name: MemoryColumn(dtype) for name, dtype in COLUMNS.items() if name != "n_ops"}
         _stream(trace, gpu, columns, progress)
-        return Transactions(**{name: column.whole() for name, column in columns.items()}, n_ops=len(trace.ops))
+        return Transactions(**{name: column.concatenated() for name, column in columns.items()}, n_ops=len(trace.ops))
     with _written(directory), ExitStack() as stack:
         files = {
             name: stack.enter_context(file_column(column_path(directory, name), dtype))
@@ -104,7 +104,7 @@ class _Coalescer:
         self._last = np.zeros(n, loop.TAKEN), *of_last
         self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint16)
         self._numbers = LineNumbers()
-        self._taken, self._arrivals, self._part = 0, np.zeros(0, np.uint32), False
+        self._taken, self._arrivals, self._diverges = 0, np.zeros(0, np.uint32), False
         self._interleaved = gpu.sm.divergence is Divergence.interleaved
         self._by_control_code = trace.issue.dependence is KnownWaits.control_code
 
@@ -114,7 +114,7 @@ class _Coalescer:
         position["instruction"] = position["address"] = 0
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
-        flags = chunk.flags & ~np.uint8(Flag.turn)
+        flags = chunk.flags & ~np.uint8(Flag.path_switch)
         columns = (
             chunk.op,
             flags,
@@ -148,7 +148,7 @@ class _Coalescer:
         self._add_phases(chunk)
         if self._by_control_code:
             self._columns["controls"].append(_controls(chunk))
-        self._add_partings(chunk, out)
+        self._add_divergences(chunk, out)
         self._taken += len(chunk.op)
         self._columns["instructions"].append(out)
 
@@ -182,31 +182,31 @@ class _Coalescer:
             np.add.at(more, chunk.phase[chunk.flags & Flag.arrives != 0], 1)
             self._arrivals = more
 
-    def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
-        """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once.
+    def _add_divergences(self, chunk: Chunk, out: np.ndarray) -> None:
+        """Keep the column of divergences from the first one on, where the GPU issues both paths of a branch at once.
 
-        A what-if transform moves lanes and waits, and lanes part where they did before it. A parting's first row waits
-        for all.
+        A what-if transform moves lanes and waits; warps diverge where they did before it. A divergence's first row
+        waits for all.
         """
-        found = np.zeros(len(chunk.op), PARTING)
-        if self._interleaved and (chunk.flags & Flag.turn).any():
+        found = np.zeros(len(chunk.op), DIVERGENCE)
+        if self._interleaved and (chunk.flags & Flag.path_switch).any():
             rows, was = out, chunk.before if isinstance(chunk, RepairedChunk) else chunk
             if was is not chunk or self._by_control_code:
                 rows = self._rows_before(was)
             flags, notes = chunk.flags | was.flags, np.zeros(len(out), np.uint8)
-            find_partings(chunk.first_instruction, flags, was.mask, rows, notes, found)
+            find_divergences(chunk.first_instruction, flags, was.mask, rows, notes, found)
             for name in WAIT_COLUMNS:
-                out[name][found["join"] > 0] = 0
-        if not self._part and found["join"].any():
-            self._columns["partings"].append(np.zeros(self._taken, PARTING))
-            self._part = True
-        if self._part:
-            self._columns["partings"].append(found)
+                out[name][found["reconvergence"] > 0] = 0
+        if not self._diverges and found["reconvergence"].any():
+            self._columns["divergences"].append(np.zeros(self._taken, DIVERGENCE))
+            self._diverges = True
+        if self._diverges:
+            self._columns["divergences"].append(found)
 
     def _rows_before(self, chunk: Chunk) -> np.ndarray:
-        """What partings are found by, before a transform: accesses, what they answer among, waits by class."""
+        """What divergences are found by, before a transform: accesses, what they answer among, waits by class."""
         rows = np.zeros(len(chunk.op), INSTRUCTION)
-        answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
+        answers = np.full(NO_OP + 1, NO_ANSWER, rows["answers"].dtype)
         answers[: len(self._rules)] = self._rules["answers"]
         rows["op"], rows["answers"] = chunk.op, answers[chunk.op]
         self._add_waits(chunk, rows)

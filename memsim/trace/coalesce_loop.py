@@ -10,7 +10,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
 from memsim.trace.schema import EXPLICIT, NO_OP
-from memsim.trace.transactions import NOTHING
+from memsim.trace.transactions import NO_ANSWER
 
 LANES = 32
 MOST_TRANSACTIONS = 2 * LANES  # of one instruction
@@ -26,7 +26,7 @@ POSITION = np.dtype(
     ]
 )
 
-# The op's last instruction that was taken apart. Most that follow are the same, moved: so are their transactions.
+# The op's last instruction that was coalesced. Most that follow are the same, moved: so are their transactions.
 TAKEN = np.dtype(
     [
         ("mask", "<i8"),  # 0: there is none yet
@@ -44,9 +44,9 @@ TAKEN = np.dtype(
 DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
 
 PARTIAL_SHIFT = 8  # a transaction's mask holds its sectors, and from this bit on those that a store covers in part
-WHOLE = (1 << 32) - 1  # every byte of a sector
+FULL_SECTOR = (1 << 32) - 1  # every byte of a sector
 
-# Rows of the scratch array: what one warp instruction needs while it is taken apart.
+# Rows of the scratch array: what one warp instruction needs while it is coalesced.
 LANE, ADDRESS = 0, 1  # the active lanes and their addresses
 SEGMENT, TOUCHED = 2, 3  # segments found, and their touched sectors (or the serial pass); words of shared memory
 BANK, LAST = 4, 5  # words found in each bank, and the latest of them
@@ -106,7 +106,7 @@ def find_segments(begin, end, width, shift, scratch):
 
 
 @loop
-def keep_parts(begin, end, width, n, shift, scratch):
+def add_partial_sectors(begin, end, width, n, shift, scratch):
     """Add to the touched sectors of `n` segments, from PARTIAL_SHIFT on, those that the lanes write in part."""
     for k in range(n):
         scratch[TOUCHED, k] |= scratch[TOUCHED, k] << PARTIAL_SHIFT
@@ -120,7 +120,7 @@ def keep_parts(begin, end, width, n, shift, scratch):
             within = sector & ((1 << shift) - 1)
             first, past = max(address - (sector << 5), 0), min(address + width - (sector << 5), 32)
             scratch[COVERED + within, k] |= (1 << past) - (1 << first)
-            if scratch[COVERED + within, k] == WHOLE:
+            if scratch[COVERED + within, k] == FULL_SECTOR:
                 scratch[TOUCHED, k] &= ~(1 << PARTIAL_SHIFT + within)
 
 
@@ -283,8 +283,8 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
         record.op = op[i]
         record.flags = flags[i]
         record.gap = gap[i]
-        record.chain = gap[i] - off_path[i]
-        record.answers = NOTHING
+        record.critical_path = gap[i] - off_path[i]
+        record.answers = NO_ANSWER
         if op[i] == NO_OP:
             continue
         number = np.int64(op[i])
@@ -297,7 +297,9 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
             repeat(number, lowest, line_shift, last, position, addresses, masks)
         else:
             begin = position.buffered
-            n = take_apart(active, lowest, step, offsets, rule, line_shift, position, scratch, like, addresses, masks)
+            n = form_transactions(
+                active, lowest, step, offsets, rule, line_shift, position, scratch, like, addresses, masks
+            )
             if n < 0:
                 position.instruction = i
                 return BELOW_ZERO
@@ -347,7 +349,7 @@ def repeat(number, base, line_shift, last, position, addresses, masks):
 
 
 @loop
-def take_apart(mask, base, stride, offsets, rule, line_shift, position, scratch, like, addresses, masks):
+def form_transactions(mask, base, stride, offsets, rule, line_shift, position, scratch, like, addresses, masks):
     """Coalesce one instruction, note passes and lowest address; active lanes, or -1 when an address is negative."""
     n = expand_lanes(mask, base, stride, offsets, position.address, scratch)
     if n < 0:
@@ -434,13 +436,13 @@ def emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks
         n = find_in_order(begin, end, width, scratch)
     else:
         n = find_segments(begin, end, width, np.int64(rule.shift), scratch)
-    if rule.parts:
-        keep_parts(begin, end, width, n, np.int64(rule.shift), scratch)
+    if rule.partial:
+        add_partial_sectors(begin, end, width, n, np.int64(rule.shift), scratch)
     for k in range(n):
         sector = scratch[SEGMENT, k] << rule.shift
         touched = scratch[TOUCHED, k] & ((1 << PARTIAL_SHIFT) - 1)
-        asked = np.int64(rule.asked[touched]) | scratch[TOUCHED, k] ^ touched
+        requested = np.int64(rule.requested[touched]) | scratch[TOUCHED, k] ^ touched
         addresses[position.buffered] = sector >> line_shift
-        masks[position.buffered] = asked << (sector & ((1 << line_shift) - 1))
+        masks[position.buffered] = requested << (sector & ((1 << line_shift) - 1))
         position.buffered += 1
         position.transactions += 1

@@ -53,7 +53,7 @@ from memsim.gpu.architecture import Coalescing
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
 from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
-from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NOTHING
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NO_ANSWER
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
@@ -67,13 +67,13 @@ RULE = np.dtype(
         ("answers", "u1"),  # class of loads, or NOTHING
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
-        ("parts", "u1"),  # whether transactions say which sectors they cover in part
+        ("partial", "u1"),  # whether transactions say which sectors they cover in part
         ("width", "u1"),  # bytes of one lane's access
         ("data_lanes", "u1"),  # log2 of the lanes whose words L1's data stage reads together
         ("data_banks", "u1"),  # of that stage; 0: it has no conflicts
         ("out_bytes", "u2"),  # that leave L1 in a cycle; 0: any number
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
-        ("asked", "u1", 256),  # sectors touched in a segment -> sectors asked for
+        ("requested", "u1", 256),  # sectors touched in a segment -> sectors asked for
     ]
 )
 
@@ -83,7 +83,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = 
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
         rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
-        rule["answers"] = NOTHING if op.load_class is None else op.load_class
+        rule["answers"] = NO_ANSWER if op.load_class is None else op.load_class
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
@@ -123,42 +123,42 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) ->
     rule["rule"], rule["lanes"] = SEGMENTS, _log2(chip.global_lanes(op.width))
     if op.kind in (OpKind.atomic, OpKind.reduction):
         rule["rule"], rule["lanes"] = ATOMIC, _log2(chip.group_lanes)
-        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
+        segment, requested = SECTOR_BYTES, _round_to_sectors(SECTOR_BYTES)
     elif chip.coalescing is Coalescing.in_order:
         rule["rule"] = IN_ORDER
-        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
+        segment, requested = SECTOR_BYTES, _round_to_sectors(SECTOR_BYTES)
     elif chip.coalescing is Coalescing.segments:
-        segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
+        segment, requested = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == OpKind.store:
-        rule["parts"] = True
-        segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
+        rule["partial"] = True
+        segment, requested = gpu.l1.line_bytes, _round_to_sectors(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
         segment = max(texture_bytes, gpu.l1.sector_bytes) if texture_bytes else gpu.l1.line_bytes
-        asked = _whole(gpu.l1.sector_bytes)
+        requested = _round_to_sectors(gpu.l1.sector_bytes)
     elif chip.uncached_by_line:
-        segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
+        segment, requested = gpu.l1.line_bytes, _round_to_sectors(SECTOR_BYTES)
     else:
-        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
-    rule["shift"], rule["asked"] = _log2(segment // SECTOR_BYTES), asked
+        segment, requested = SECTOR_BYTES, _round_to_sectors(SECTOR_BYTES)
+    rule["shift"], rule["requested"] = _log2(segment // SECTOR_BYTES), requested
     if op.kind in (OpKind.load, OpKind.store):
         rule["data_lanes"], rule["data_banks"] = _log2(chip.data_lanes(op.width)), gpu.l1.banks or 0
         rule["out_bytes"] = gpu.l1.bytes_per_cycle or 0 if op.kind == OpKind.load else 0
 
 
-def _whole(sector_bytes: int) -> np.ndarray:
+def _round_to_sectors(sector_bytes: int) -> np.ndarray:
     """Round touched 32-byte sectors up to whole sectors of `sector_bytes`: u1 [256], by mask."""
     touched = np.arange(256)
     n = sector_bytes // SECTOR_BYTES
-    asked = np.zeros(256, np.uint8)
+    requested = np.zeros(256, np.uint8)
     for first in range(0, 8, n):
         sector = ((1 << n) - 1) << first
-        asked |= np.where(touched & sector, sector, 0).astype(np.uint8)
-    return asked
+        requested |= np.where(touched & sector, sector, 0).astype(np.uint8)
+    return requested
 
 
 def _halved() -> np.ndarray:
     """Smallest aligned run of 1, 2 or 4 sectors that covers the touched ones of a 128-byte segment: u1 [256]."""
-    asked = np.full(256, 0b1111, np.uint8)
+    requested = np.full(256, 0b1111, np.uint8)
     for run in (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000):
-        asked[[mask for mask in range(1, 16) if mask & ~run == 0]] = run
-    return asked
+        requested[[mask for mask in range(1, 16) if mask & ~run == 0]] = run
+    return requested

@@ -25,19 +25,19 @@ class MemoryColumn:
 
     >>> column = MemoryColumn(np.dtype("u1"))
     >>> column.append(np.array([1, 2])); column.append(np.array([3]))
-    >>> column.whole()
+    >>> column.concatenated()
     array([1, 2, 3], dtype=uint8)
     """
 
     def __init__(self, dtype: np.dtype) -> None:
-        self._dtype, self._parts = dtype, [np.zeros(0, dtype)]
+        self._dtype, self._pieces = dtype, [np.zeros(0, dtype)]
 
     def append(self, values: np.ndarray) -> None:
-        self._parts.append(values.astype(self._dtype))
+        self._pieces.append(values.astype(self._dtype))
 
-    def whole(self) -> np.ndarray:
+    def concatenated(self) -> np.ndarray:
         """All values that were appended, in order, as one array."""
-        return np.concatenate(self._parts)
+        return np.concatenate(self._pieces)
 
 
 class FileColumn:

@@ -49,7 +49,7 @@ class ContentDigest:
         if name in self._plain and (values != self._plain[name]).any():
             del self._plain[name]
 
-    def whole(
+    def hexdigest(
         self,
         about: Mapping[str, str],
         launch: LaunchShape,

@@ -54,5 +54,5 @@ def split_by_coalescing(rules: np.ndarray, op: np.ndarray, mask: np.ndarray, tra
     op, mask, transactions = op[chosen], mask[chosen], transactions[chosen]
     coalesced = (transactions <= least_transactions(rules, op, mask)).astype(np.int64)
     cell, n = coalesced * len(rules) + op, 2 * len(rules)
-    parts = [np.bincount(cell, minlength=n), np.bincount(cell, weights=transactions, minlength=n)]
-    return np.array(parts).astype(np.int64).reshape(2, 2, -1)
+    sums = [np.bincount(cell, minlength=n), np.bincount(cell, weights=transactions, minlength=n)]
+    return np.array(sums).astype(np.int64).reshape(2, 2, -1)

@@ -36,7 +36,7 @@ def count(chunks: Iterable[Chunk], n_ops: int) -> TraceInfo:
     [0, 0]
     """
     instructions, lanes = np.zeros((2, n_ops), np.int64)
-    barriers = sequences = gaps = 0
+    barriers = sequences = gap_instructions = 0
     for chunk in chunks:
         accesses = chunk.op != NO_OP
         op = chunk.op[accesses]
@@ -45,8 +45,8 @@ def count(chunks: Iterable[Chunk], n_ops: int) -> TraceInfo:
         lanes += np.bincount(op, weights=weights, minlength=n_ops).astype(np.int64)
         barriers += int(np.count_nonzero(chunk.flags & Flag.barrier))
         sequences += int(np.count_nonzero(accesses & ((chunk.flags & Flag.sequence) != 0)))
-        gaps += int(chunk.gap.sum(dtype=np.int64))
-    return TraceInfo(instructions, lanes, barriers, sequences, gaps)
+        gap_instructions += int(chunk.gap.sum(dtype=np.int64))
+    return TraceInfo(instructions, lanes, barriers, sequences, gap_instructions)
 
 
 def lane_bytes(chunk: Chunk, ops: Sequence[StaticOp]) -> int:

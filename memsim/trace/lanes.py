@@ -68,10 +68,10 @@ def without(chunk: Chunk, rows: np.ndarray) -> Chunk:
         rows: i8, ascending.
     """
     idle = with_addresses(chunk, rows, np.full((len(rows), LANES), IDLE, np.int64))
-    nothing = {"flags": 0, "gap": 0, **INSTRUCTION_DEFAULTS}
-    columns = {name: getattr(chunk, name).copy() for name in nothing}
+    inactive = {"flags": 0, "gap": 0, **INSTRUCTION_DEFAULTS}
+    columns = {name: getattr(chunk, name).copy() for name in inactive}
     for name, values in columns.items():
-        values[rows] = nothing[name]
+        values[rows] = inactive[name]
     return replace(idle, **columns)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.trace.coalesce_loop import ADDRESS, MOST_TRANSACTIONS, PARTIAL_SHIFT, WHOLE, expand_lanes
+from memsim.trace.coalesce_loop import ADDRESS, FULL_SECTOR, MOST_TRANSACTIONS, PARTIAL_SHIFT, expand_lanes
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag, OpKind
 
 _STORE = int(OpKind.store)
@@ -57,21 +57,21 @@ def merge_stores(
         rule, count = rules[np.int64(op[i])], np.int64(out[i].count)
         first, sent = sent, sent + count
         explicit = np.int64(stride[i]) == EXPLICIT
-        parts = np.int64(0)
-        if np.int64(rule.kind) == _STORE and rule.parts:
+        partial = np.int64(0)
+        if np.int64(rule.kind) == _STORE and rule.partial:
             for k in range(first, sent):
-                parts |= np.int64(masks[k]) >> PARTIAL_SHIFT
+                partial |= np.int64(masks[k]) >> PARTIAL_SHIFT
         n = np.int64(0)
-        if parts or explicit:
+        if partial or explicit:
             lanes, lowest, step = np.int64(mask[i]), np.int64(base[i]), np.int64(stride[i])
             n = expand_lanes(lanes, lowest, step, offsets, address + taken, scratch)
         if explicit:
             taken += n
-        if parts == 0:
+        if partial == 0:
             n_before = np.int64(0) if count or np.int64(out[i].slots) else n_before
             continue
         cover(n, np.int64(rule.width), line_shift, first, count, lines, covered[now], scratch)
-        join(first, count, before, n_before, lines, masks, merged, covered, now)
+        merge_partial_sectors(first, count, before, n_before, lines, masks, merged, covered, now)
         before, n_before, now = first, count, 1 - now
 
 
@@ -92,7 +92,7 @@ def cover(n, width, line_shift, first, count, lines, covered, scratch):
 
 
 @loop
-def join(first, count, before, n_before, lines, masks, merged, covered, now):
+def merge_partial_sectors(first, count, before, n_before, lines, masks, merged, covered, now):
     """Let a store take the partial sectors of the store before it along, where it covers them in part as well."""
     for j in range(n_before):
         for k in range(count):
@@ -104,5 +104,5 @@ def join(first, count, before, n_before, lines, masks, merged, covered, now):
                     covered[now, k, s] |= covered[1 - now, j, s]
                     merged[before + j] |= 1 << s
                     masks[before + j] &= ~(1 << PARTIAL_SHIFT + s) & 0xFFFF
-                    if covered[now, k, s] == WHOLE:
+                    if covered[now, k, s] == FULL_SECTOR:
                         masks[first + k] &= ~(1 << PARTIAL_SHIFT + s) & 0xFFFF

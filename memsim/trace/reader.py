@@ -83,7 +83,7 @@ class Trace:
         ops, arrays: the static ops and the arrays.
         issue: what is known of waits and of mixes of instructions.
         sources: lines of the files that ops name, as far as the file has them (trace.source_text).
-        gpu: that it was made for, or empty (trace.made_for).
+        gpu: that it was made for, or empty (trace.target_gpu).
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
@@ -233,9 +233,9 @@ class Trace:
             raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
         if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
             raise self._bad("instructions/mix", "must count as many instructions as the gap")
-        turns = chunk.flags & Flag.turn != 0
-        if (turns & (access | (chunk.mask == 0) | (chunk.flags & _OF_WARPS != 0))).any():
-            raise self._bad("instructions/flags", "must let a warp turn to some lanes, in a row that does nothing else")
+        path_switches = chunk.flags & Flag.path_switch != 0
+        if (path_switches & (access | (chunk.mask == 0) | (chunk.flags & _OF_WARPS != 0))).any():
+            raise self._bad("instructions/flags", "must switch a warp to some lanes, in a row that does nothing else")
         if chunk.phase.any() or (chunk.flags & _AT_MBARRIER).any():
             self._check_phases(chunk)
         self._check_control_codes(chunk, access)
@@ -306,7 +306,7 @@ class Trace:
         ):
             digest.take(name, values)
         tables = self.unproven
-        if digest.whole(tables.about, self.launch, tables.ops, tables.arrays, self.issue) != self.digest:
+        if digest.hexdigest(tables.about, self.launch, tables.ops, tables.arrays, self.issue) != self.digest:
             raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it anew")
 
     def _check_index(self, n_rows: int, n_addresses: int) -> None:

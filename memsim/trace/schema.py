@@ -19,8 +19,8 @@
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
 
 ``kernel`` is the kernel function's name, ``source`` the file that describes it, ``gpu`` the preset whose size chose the
-blocks and for which compiled code was compiled, empty where that is not known (trace.made_for). Lines and columns count
-from 1; 0 is not known.
+blocks and for which compiled code was compiled, empty where that is not known (trace.target_gpu). Lines and columns
+count from 1; 0 is not known.
 ``gap`` counts the non-memory instructions issued before an instruction; ``off_path`` (from 1.2 on) those of them
 that are not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by
 class, 0 where only their number is known.
@@ -37,10 +37,10 @@ part of a gap to need no wait gives that part a row of its own before (NO_OP, it
 ``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its gap. A row without access
 with ``Flag.awaits`` waits, after its gap, until all rows of the file that arrive at its phase have.
 
-Where lanes part at a branch the rows of one side come before those of the other. A row with ``Flag.turn`` (from 1.9
-on), which does nothing, stands where the warp turns to lanes that have waited for it; so the sides are the rows from it
-on and those before it up to where its lanes were last active; where lanes of both meet stands a row with their mask. A
-source of the machine's own order has none.
+Where a warp diverges at a branch, the rows of one path come before those of the other. A row with ``Flag.path_switch``
+(from 1.9 on), which accesses nothing, marks where the warp switches to lanes that have waited for it. The two paths are
+the rows from it on, and those before it up to where its lanes were last active. Where they reconverge, a row has the
+mask of the lanes of both. A source of the machine's own order has none.
 
 Traces of machine code (from 1.10 on) have the waits of its control codes instead of those by class. A warp has
 SCOREBOARDS scoreboards, each a counter of instructions whose results are outstanding. ``scoreboard_set`` is the one
@@ -108,7 +108,7 @@ class Flag(IntEnum):
     sequence = 1  # starts a sequence: waits for the loads of the one before
     barrier = 2  # no memory access: the block's warps wait for each other (op is NO_OP)
     data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
-    turn = 8  # here the warp turns to lanes (`mask`) that have waited since they parted from others (op is NO_OP); 1.9
+    path_switch = 8  # the warp switches to lanes (`mask`) that have waited since it diverged (op is NO_OP); from 1.9 on
     masked = 32  # an access whose lanes are all off by its predicate: issued, but no access (op is NO_OP); from 1.6 on
     arrives = 64  # at `phase`, an mbarrier's: a copy, or no access (op is NO_OP); from 1.7 on
     awaits = 128  # `phase`, that all have arrived at it (op is NO_OP); from 1.7 on

@@ -27,18 +27,18 @@ def of_ops(ops: Iterable[StaticOp]) -> Sources:
     return at_hand((op.file, op.line, op.text) for op in ops)
 
 
-def of_compiled(ops: Iterable[StaticOp], places: Places) -> Sources:
+def of_compiled(ops: Iterable[StaticOp], find_paths: Places) -> Sources:
     """The files that static ops of compiled code name: their texts, instructions, stand in none."""
-    return at_hand(((op.file, op.line, "") for op in ops), places)
+    return at_hand(((op.file, op.line, "") for op in ops), find_paths)
 
 
-def at_hand(accesses: Iterable[tuple[str, int, str]], places: Places | None = None) -> Sources:
+def at_hand(accesses: Iterable[tuple[str, int, str]], find_paths: Places | None = None) -> Sources:
     """The files that lie here and are as the accesses say: each stands in its line.
 
     Args:
         accesses: file, line from 1, text; "": the file has such a line, or the line is 0, which compilers give to what
             they made themselves.
-        places: where a file of a name may lie; None: here, next to the other files, or in this library.
+        find_paths: where a file of a name may lie; None: here, next to the other files, or in this library.
 
     A file beyond MOST_FILE_BYTES, or one for which MOST_BYTES leave no room, is named without its text.
     """
@@ -50,12 +50,12 @@ def at_hand(accesses: Iterable[tuple[str, int, str]], places: Places | None = No
     left = MOST_BYTES
     for name, of_file in by_file.items():
         here = (Path(name), _ROOM / name, _ROOM.parent / name, *(folder / name for folder in folders))
-        for place in here if places is None else places(name):
-            size = _size(place)
+        for path in here if find_paths is None else find_paths(name):
+            size = _size(path)
             if size > min(left, MOST_FILE_BYTES):
                 found[name] = None
                 break
-            lines = _lines(place) if size else []
+            lines = _lines(path) if size else []
             if lines and all(_stands(text, number, lines) for number, text in of_file):
                 found[name] = [line.expandtabs() for line in lines]
                 left -= size
@@ -89,18 +89,18 @@ def _are_lines(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(line, str) for line in value)
 
 
-def _size(place: Path) -> int:
+def _size(path: Path) -> int:
     """Bytes of a file; 0 of what is none."""
     try:
-        return place.stat().st_size if place.is_file() else 0
+        return path.stat().st_size if path.is_file() else 0
     except (OSError, ValueError):
         return 0
 
 
-def _lines(place: Path) -> list[str]:
+def _lines(path: Path) -> list[str]:
     """Lines as compilers count them; none of a file that cannot be read as text."""
     try:
-        return [line.rstrip("\r") for line in place.read_bytes().decode("utf-8").split("\n")]
+        return [line.rstrip("\r") for line in path.read_bytes().decode("utf-8").split("\n")]
     except (OSError, ValueError):
         return []
 

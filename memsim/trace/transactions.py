@@ -15,9 +15,9 @@ from memsim.trace.schema import MIX, LoadClass
 
 # One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
 # access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses, which keep it
-# for `wavefronts` times the time of a look-up at least. `chain` is the
+# for `wavefronts` times the time of a look-up at least. `critical_path` is the
 # longest chain of dependent instructions within its gap. The waits are a scoreboard's; of a trace that has none, they
-# say what its flags say. `answers` is the class of loads (LoadClass) that it answers among, or NOTHING.
+# say what its flags say. `answers` is the class of loads (LoadClass) that it answers among, or NO_ANSWER.
 INSTRUCTION = np.dtype(
     [
         ("first", "<i8"),
@@ -27,7 +27,7 @@ INSTRUCTION = np.dtype(
         ("flags", "u1"),
         ("slots", "<u2"),
         ("gap", "<u4"),
-        ("chain", "<u4"),
+        ("critical_path", "<u4"),
         ("wait_long", "u1"),
         ("wait_short", "u1"),
         ("wait_copies", "u1"),
@@ -36,16 +36,17 @@ INSTRUCTION = np.dtype(
         ("wavefronts", "<u2"),  # with it, two records to a cache line of the host
     ]
 )
-NOTHING = len(LoadClass)
+NO_ANSWER = len(LoadClass)
 
-# Where lanes part, at a row: rows from there to the first of the second side, and to where both have ended; else 0, 0.
-PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
+# Where a warp diverges, at a row: rows from there to the first of the second path, and to where both reconverge; else
+# 0, 0.
+DIVERGENCE = np.dtype([("second", "<u4"), ("reconvergence", "<u4")])
 
 # Of a trace of machine code, what its control codes say of a row (memsim.trace.schema): the scoreboard that it sets,
 # those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's.
 CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1")])
 
-# Bits of `flags` in addition to schema.Flag's (without `turn`): a load that L1 does not serve; an access of the
+# Bits of `flags` in addition to schema.Flag's (without `path_switch`): a load that L1 does not serve; an access of the
 # constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
@@ -62,7 +63,7 @@ COLUMNS: dict[str, np.dtype] = {
     "mixes": MIX,
     "phase": np.dtype("<u4"),
     "arrivals": np.dtype("<u4"),
-    "partings": PARTING,
+    "divergences": DIVERGENCE,
     "controls": CONTROL,
     "n_ops": np.dtype("<i8"),
 }
@@ -87,8 +88,8 @@ class Transactions:
         phase: u4, one an instruction: the number of the mbarrier's phase at which it arrives or that it awaits, 0 for
             none. Empty where no instruction has one.
         arrivals: u4, by the number of a phase: instructions that arrive at it. Empty where `phase` is.
-        partings: PARTING, one an instruction, where the GPU issues both sides of a branch at once. Empty where no lanes
-            part so.
+        divergences: DIVERGENCE, one per instruction, where the GPU issues both paths of a branch at once. Empty where
+            there is none.
         controls: CONTROL, one an instruction. Empty where the trace is not of machine code.
     """
 
@@ -103,7 +104,7 @@ class Transactions:
     mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
     phase: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
     arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
-    partings: np.ndarray = field(default_factory=lambda: np.zeros(0, PARTING))
+    divergences: np.ndarray = field(default_factory=lambda: np.zeros(0, DIVERGENCE))
     controls: np.ndarray = field(default_factory=lambda: np.zeros(0, CONTROL))
     merged: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
 

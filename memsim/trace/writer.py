@@ -47,7 +47,7 @@ class TraceWriter:
         kernel: name of the kernel function.
         source: file that describes the kernel.
         parameters: what the workload was built from, JSON values.
-        gpu: that it is made for, as :func:`memsim.trace.made_for.stated` has it; empty: not known.
+        gpu: that it is made for, as :func:`memsim.trace.target_gpu.gpu_label` has it; empty: not known.
 
     Raises:
         InputError: the file cannot be written (no permission, no such folder, disk full).
@@ -147,7 +147,7 @@ class TraceWriter:
         issue = issue or Issue()
         built_from = json.dumps(self._parameters | dict(parameters or {}), sort_keys=True)
         about = self._about | {"parameters": built_from}
-        digest = self._digest.whole(about, launch, ops, arrays, issue)
+        digest = self._digest.hexdigest(about, launch, ops, arrays, issue)
         known = {"dependence": issue.dependence.value, "instructions": issue.instructions.value, "gpu": self._gpu}
         with writing(self.path):
             _write_table(self._file, "ops", OP_COLUMNS, ops)

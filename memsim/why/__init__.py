@@ -5,14 +5,13 @@ a cause with all its findings. Its *gain* is the share of the time that a replay
 """
 
 from memsim.support.deprecated import old_names
-from memsim.why.bottleneck import Bottleneck, Gain
 from memsim.why.bottlenecks import find_bottlenecks, has_profiles
 from memsim.why.explain import Bottlenecks, explain
-from memsim.why.finding import LEAST_EXCESS, Cause, Finding
+from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause, Finding, Gain
 from memsim.why.regime import Regime, regime
 
 __all__ = [
-    "LEAST_EXCESS",
+    "LEAST_SHARE",
     "Cause",
     "Bottlenecks",
     "Bottleneck",

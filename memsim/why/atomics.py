@@ -8,7 +8,7 @@ from dataclasses import replace
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
-from memsim.why.site import Site
+from memsim.why.source_access import SourceAccess
 
 _LEAST = 1.5  # lanes an address: chance alone lets some of 32 meet
 _AGAIN = 2.0  # times that a block adds to each sector
@@ -18,12 +18,12 @@ _SHARED_ADVICE = (
 )
 
 
-def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
+def find_contended_atomics(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: of its share of the time, the part of the lanes beyond one per address, or of what a block
     adds again; in shared memory, the share of the time that its serialized passes take, if that is more."""
-    of = site.profile
+    of = access.profile
     again = of.sectors / of.block_sectors if of.block_sectors else 1.0
-    if not site.atomics or not of.addresses or (of.lanes < _LEAST * of.addresses and again < _AGAIN):
+    if not access.atomics or not of.addresses or (of.lanes < _LEAST * of.addresses and again < _AGAIN):
         return
     lanes, addresses = of.lanes / of.instructions, of.addresses / of.instructions
     evidence = (
@@ -31,8 +31,8 @@ def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
         f"{of.most_on_one / of.instructions:.1f} lanes the same one"
     )
     part = max(1 - of.addresses / of.lanes, 1 - 1 / again)
-    if site.on_chip:
-        yield _in_shared_memory(site, result, gpu, evidence, part)
+    if access.on_chip:
+        yield _in_shared_memory(access, result, gpu, evidence, part)
         return
     evidence += (
         f"; a block updates each sector {again:,.0f} times; {of.transactions / of.instructions:.1f} requests per "
@@ -41,15 +41,15 @@ def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
         f"{gpu.l2.slices / gpu.l2.sector_cycles * gpu.l2_clocks:.0f} per cycle"
     )
     # A block may keep all but a few of its atomics to itself.
-    yield site.finding(Cause.contended, site.time_share * part, evidence, load_store=part, l2=1.0, dram=1.0)
+    yield access.finding(Cause.contended, access.time_share * part, evidence, load_store=part, l2=1.0, dram=1.0)
 
 
-def _in_shared_memory(site: Site, result: RunResult, gpu: GPU, evidence: str, part: float) -> Finding:
+def _in_shared_memory(access: SourceAccess, result: RunResult, gpu: GPU, evidence: str, part: float) -> Finding:
     """Lanes on one address take a pass each, whatever the layout."""
-    of = site.profile
+    of = access.profile
     serialized = max(0, min(of.passes, of.most_on_one) - of.least_passes)
     lost = serialized * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
     evidence += f", in shared memory: {of.passes / of.instructions:.1f} passes per instruction"
     saved = serialized / of.passes if of.passes else part
-    excess = max(site.time_share * part, lost)
-    return replace(site.finding(Cause.contended, excess, evidence, load_store=saved), advice=_SHARED_ADVICE)
+    share = max(access.time_share * part, lost)
+    return replace(access.finding(Cause.contended, share, evidence, load_store=saved), advice=_SHARED_ADVICE)

@@ -10,21 +10,20 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
-from memsim.why.bottleneck import Bottleneck
-from memsim.why.finding import ADVICE, Cause, Finding
-from memsim.why.parts import busiest, busy
-from memsim.why.site import kernel_file
+from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
+from memsim.why.limiter import busiest_component, busy_shares
+from memsim.why.source_access import kernel_file
 from memsim.why.transforms.barriers import barriers_of_one_warp
-from memsim.why.transforms.transform import whole_blocks
+from memsim.why.transforms.transform import read_blocks
 
 
-def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
+def find_barriers_of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
     """Barriers between accesses of one and the same warp; None if there are none.
 
-    In excess: the share of the kernel's time that they take at most, arrivals of all warps and the release, counted in
-    the trace's first blocks: as if no block worked while another one waits.
+    Attributable share: the share of the kernel's time that they take at most, arrivals of all warps and the release,
+    counted in the trace's first blocks: as if no block worked while another one waits.
     """
-    blocks = next(whole_blocks(trace), None)
+    blocks = next(read_blocks(trace), None)
     if blocks is None:
         return None
     needless = barriers_of_one_warp(blocks)
@@ -37,11 +36,11 @@ def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bottleneck | None:
     about = result.trials.about["trace"]
     one_after_another = ceil(about["blocks"] / about["wave_blocks"])
     cycles = gpu.sm.barrier_cycles + warps * (gpu.sm.arrival_cycles or 0)
-    excess = float(min(1.0, a_block * cycles * one_after_another / result.cycles.mean))
+    share = float(min(1.0, a_block * cycles * one_after_another / result.cycles.mean))
     evidence = (
         f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers per block do not order different warps: a "
         f"single warp accesses memory on both sides, or none since the barrier before"
     )
     where = kernel_file(result), about["kernel"], ""
-    found = Finding(Cause.barriers, *where, excess, excess, evidence, ADVICE[Cause.barriers])
-    return Bottleneck(Cause.barriers, (found,), excess, 1 - busiest(busy(result))[1])
+    found = Finding(Cause.barriers, *where, share, share, evidence, ADVICE[Cause.barriers])
+    return Bottleneck(Cause.barriers, (found,), share, 1 - busiest_component(busy_shares(result))[1])

@@ -1,6 +1,6 @@
 """All findings of a result, cause by cause.
 
-The attributable share of a finding (its `excess`) is a share of the kernel's memory time: the avoidable part of an op's
+The attributable share of a finding (its `share`) is a share of the kernel's memory time: the avoidable part of an op's
 waiting (of its sectors, for stores), of the load-store unit's time, or of the lanes. Replays predict what removing a
 cause saves (why.gains). Without them the attributable share ranks, within an upper bound: the kernel cannot take less
 time than the part of the GPU which is then the busiest.
@@ -14,19 +14,16 @@ from dataclasses import replace
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
-from memsim.why.atomics import contended
-from memsim.why.bottleneck import Bottleneck
-from memsim.why.coalescing import scattered
-from memsim.why.exchange import exchanged
-from memsim.why.finding import LEAST_EXCESS, Cause, Finding
-from memsim.why.lanes import conflicts, divergent
-from memsim.why.parts import bound_by, busiest, busy
-from memsim.why.regime import regime, too_few_warps
-from memsim.why.reuse import evicted, left_to_caches
-from memsim.why.site import Site, sites
-from memsim.why.skew import skewed
+from memsim.why.atomics import find_contended_atomics
+from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause, Finding
+from memsim.why.lanes import find_bank_conflicts, find_divergent_lanes, find_scattered_lanes
+from memsim.why.limiter import busiest_component, busy_shares, find_limiting_component
+from memsim.why.regime import find_too_few_warps, regime
+from memsim.why.reuse import find_evictions, find_exchanges, find_repeated_requests
+from memsim.why.skew import find_crowded_units
+from memsim.why.source_access import SourceAccess, source_accesses
 
-_FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
+_FEW = 10  # a finding with less than a tenth of its cause's largest share is not reported
 
 
 def has_profiles(result: RunResult) -> bool:
@@ -35,7 +32,7 @@ def has_profiles(result: RunResult) -> bool:
 
 
 def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
-    """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
+    """The causes worth reporting, each with its findings, the largest attributable share first; nothing is replayed.
 
     Raises:
         InputError: the result is of a sample of blocks, or the file is of a version before 1.2 and does not hold what
@@ -49,29 +46,34 @@ def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
         )
     if not has_profiles(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")
-    gpu, parts, places = gpu_of(result), busy(result), []
+    gpu, shares, accesses = gpu_of(result), busy_shares(result), []
     by_cause: dict[Cause, list[Finding]] = {}
-    for site in sites(result, gpu):
-        places.append(site)
-        for one in _at(site, result, gpu):
+    for access in source_accesses(result, gpu):
+        accesses.append(access)
+        for one in _findings_of(access, result, gpu):
             by_cause.setdefault(one.cause, []).append(one)
-    if (of := regime(result, gpu)) and (few := list(too_few_warps(of, result, busiest(parts)[1]))):
+    if (of := regime(result, gpu)) and (few := list(find_too_few_warps(of, result, busiest_component(shares)[1]))):
         by_cause[Cause.few_warps] = few
-    for one in bound_by(result, places):
+    for one in find_limiting_component(result, accesses):
         by_cause.setdefault(one.cause, []).append(one)
-    groups = [_bounded(cause, group, parts) for cause, group in by_cause.items()]
-    return sorted((one for one in groups if one.excess >= LEAST_EXCESS), key=Bottleneck.rank)
+    groups = [_bounded(cause, group, shares) for cause, group in by_cause.items()]
+    return sorted((one for one in groups if one.attributable_share >= LEAST_SHARE), key=Bottleneck.rank)
 
 
-def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Bottleneck:
+def _bounded(cause: Cause, group: list[Finding], shares: dict[str, float]) -> Bottleneck:
     """A cause's findings, the costliest first, within the upper bound."""
-    left = {part: most - sum(one.saves.get(part, 0.0) for one in group) for part, most in parts.items()}
-    bound = float(min(1.0, 1 - max(0.0, *left.values())))
-    excess = min(1.0, sum(one.excess for one in group))
-    scale = min(1.0, bound / max(sum(one.cost for one in group), 1e-9))
-    ranked = sorted((replace(one, cost=one.cost * scale) for one in group), key=lambda one: -one.cost)
-    reported = tuple(one for one in ranked if one.cost >= ranked[0].cost / _FEW)
-    return Bottleneck(cause, reported, excess, bound)
+    left = {
+        component: most - sum(one.removed_work.get(component, 0.0) for one in group)
+        for component, most in shares.items()
+    }
+    upper_bound = float(min(1.0, 1 - max(0.0, *left.values())))
+    share = min(1.0, sum(one.attributable_share for one in group))
+    scale = min(1.0, upper_bound / max(sum(one.bounded_share for one in group), 1e-9))
+    ranked = sorted(
+        (replace(one, bounded_share=one.bounded_share * scale) for one in group), key=lambda one: -one.bounded_share
+    )
+    reported = tuple(one for one in ranked if one.bounded_share >= ranked[0].bounded_share / _FEW)
+    return Bottleneck(cause, reported, share, upper_bound)
 
 
 def gpu_of(result: RunResult) -> GPU:
@@ -79,12 +81,12 @@ def gpu_of(result: RunResult) -> GPU:
     return gpu_from_dict(result.trials.about["gpu"], "the results file, about.gpu")
 
 
-def _at(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
-    yield from contended(site, result, gpu)
-    yield from scattered(site)
-    yield from conflicts(site, result, gpu)
-    yield from exchanged(site, gpu)
-    yield from divergent(site)
-    yield from evicted(site, gpu)
-    yield from left_to_caches(site)
-    yield from skewed(site, gpu)
+def _findings_of(access: SourceAccess, result: RunResult, gpu: GPU) -> Iterator[Finding]:
+    yield from find_contended_atomics(access, result, gpu)
+    yield from find_scattered_lanes(access)
+    yield from find_bank_conflicts(access, result, gpu)
+    yield from find_exchanges(access, gpu)
+    yield from find_divergent_lanes(access)
+    yield from find_evictions(access, gpu)
+    yield from find_repeated_requests(access)
+    yield from find_crowded_units(access, gpu)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
+from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
-from memsim.why.bottleneck import Bottleneck
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
-from memsim.why.finding import LEAST_EXCESS, Cause
+from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause
 
 if TYPE_CHECKING:
     from memsim.trace.reader import Trace
@@ -21,16 +21,19 @@ _SKIPPED = f"skipped: {Cause.barriers}, {Cause.trees}"
 
 @dataclass(frozen=True)
 class Bottlenecks:
-    """What was found.
+    """The bottlenecks of a result.
 
     Attributes:
-        causes: the largest predicted saving first.
+        bottlenecks: the largest predicted saving first.
         note: why nothing was replayed, where that was not requested, and which causes were skipped because only a trace
             shows them; else empty.
     """
 
-    causes: list[Bottleneck]
+    bottlenecks: list[Bottleneck]
     note: str = ""
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Bottlenecks")
 
 
 def explain(
@@ -57,20 +60,20 @@ def explain(
     if quick:
         return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
     from memsim.why.barriers import (
-        of_one_warp,  # what reads traces needs Numba, which takes longer to load than to show
+        find_barriers_of_one_warp,  # what reads traces needs Numba, which takes longer to load than to show
     )
     from memsim.why.gains import with_gains
-    from memsim.why.trees import of_few_elements
+    from memsim.why.trees import find_sums_of_few_elements
 
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a path that the file does not record")
         gone = f"the trace is no longer at {where}; give it with --trace"
         return Bottlenecks(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
-    in_order = [of_one_warp(result, recorded, gpu_of(result))]
+    in_order = [find_barriers_of_one_warp(result, recorded, gpu_of(result))]
     if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
-        in_order.append(of_few_elements(result, recorded))
-    found += [one for one in in_order if one is not None and one.excess >= LEAST_EXCESS]
+        in_order.append(find_sums_of_few_elements(result, recorded))
+    found += [one for one in in_order if one is not None and one.attributable_share >= LEAST_SHARE]
     found.sort(key=Bottleneck.rank)
     return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 

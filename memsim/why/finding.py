@@ -1,13 +1,17 @@
-"""What a finding is."""
+"""Causes, findings, bottlenecks and gains."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-LEAST_EXCESS = 0.03  # a cause with a smaller attributable share is not reported
-JOINED_ACCESSES = 4  # shared-memory accesses that one wide access replaces
+from memsim.analysis.statistics import Interval, Sample
+from memsim.support.deprecated import old_fields
+
+LEAST_SHARE = 0.03  # a cause with a smaller attributable share is not reported
+MERGED_ACCESSES = 4  # shared-memory accesses that one wide access replaces
 
 
 class Cause(StrEnum):
@@ -76,28 +80,97 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One bottleneck.
+    """A cause at one place in the source.
 
     Attributes:
         cause: what is wrong.
-        place: file and line, short.
+        location: file and line, short.
         text: the accesses there, and what they do.
         array: that they access.
-        excess: attributable share of the memory time, 0 to 1.
-        cost: the same, scaled to the upper bound (see bottleneck.Bottleneck.bound).
+        attributable_share: share of the memory time that it explains, 0 to 1.
+        bounded_share: the same, scaled to the upper bound (see Bottleneck.upper_bound).
         evidence: the numbers it rests on.
         advice: what to try.
         ops: numbers of the static ops there.
-        saves: by part of the GPU (analysis.utilization), the share of the time in which it would be busy no more.
+        removed_work: by component (analysis.utilization), the share of the time in which it would no longer be busy.
     """
 
     cause: Cause
-    place: str
+    location: str
     text: str
     array: str
-    excess: float
-    cost: float
+    attributable_share: float
+    bounded_share: float
     evidence: str
     advice: str
     ops: tuple[int, ...] = ()
-    saves: Mapping[str, float] = field(default_factory=dict)
+    removed_work: Mapping[str, float] = field(default_factory=dict)
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Finding")
+
+
+@dataclass(frozen=True)
+class Gain:
+    """The share of the time that a replay of the transformed trace, or on the transformed GPU, saves.
+
+    Attributes:
+        transform: the change, in words that follow "with".
+        share: of the kernel's time, trial by trial, each compared with the original trial of the same draws.
+        upper_bound: share of the kernel's time that a replay without any waiting would save: the busiest component
+            still has its work to do. Never less than the mean of `share`.
+    """
+
+    transform: str
+    share: Sample
+    upper_bound: float
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Gain")
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the mean, up to the bound; None of a single trial."""
+        its = self.share.interval()
+        return None if its is None else Interval(its.low, min(its.high, self.upper_bound))
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """A cause with all its findings and its gain.
+
+    Attributes:
+        cause: what is wrong.
+        findings: where, the one with the largest share first.
+        attributable_share: share of the memory time that the findings explain together, 0 to 1.
+        upper_bound: share of the kernel's time that can be saved at most: the busiest component takes the rest. With a
+            gain it is the replay's own; without one it is estimated from what each finding is hoped to save.
+        gain: predicted by a replay; None: none was made, or no rule on a trace removes the cause.
+    """
+
+    cause: Cause
+    findings: tuple[Finding, ...]
+    attributable_share: float
+    upper_bound: float
+    gain: Gain | None = None
+
+    if not TYPE_CHECKING:
+        __getattr__ = old_fields("Bottleneck")
+
+    def replayed(self, gain: Gain) -> Bottleneck:
+        """The same cause with a replay's gain and its bound, to which the findings' shares are scaled."""
+        scale = min(1.0, gain.upper_bound / max(sum(one.attributable_share for one in self.findings), 1e-9))
+        findings = tuple(replace(one, bounded_share=one.attributable_share * max(scale, 0.0)) for one in self.findings)
+        return replace(self, findings=findings, gain=gain, upper_bound=gain.upper_bound)
+
+    @property
+    def expected_saving(self) -> float:
+        """The share of the time that it is expected to save: as predicted, else the attributable share within the
+        bound."""
+        return min(self.attributable_share, self.upper_bound) if self.gain is None else self.gain.share.mean
+
+    def rank(self) -> tuple[int, float, int]:
+        """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly
+        faster; each by its expected saving; among equals, root causes before their consequences."""
+        rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_SHARE else 2
+        return rank, -round(self.expected_saving, 2), list(Cause).index(self.cause)

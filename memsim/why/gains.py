@@ -26,13 +26,12 @@ from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, run_trial
 from memsim.profile.demand import requested
 from memsim.support.errors import InputError
-from memsim.support.result_cache import KeptRows
+from memsim.support.result_cache import StoredRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
-from memsim.why.bottleneck import Bottleneck, Gain
 from memsim.why.bottlenecks import gpu_of
-from memsim.why.finding import Cause
-from memsim.why.parts import busiest, busy
+from memsim.why.finding import Bottleneck, Cause, Gain
+from memsim.why.limiter import busiest_component, busy_shares
 from memsim.why.transforms import Transform, find_transforms
 
 TRIALS = 3  # the interval from two would be four times as wide
@@ -40,7 +39,7 @@ MOST = 5  # causes that are replayed
 
 
 @dataclass(frozen=True)
-class _Again:
+class _ReplaySettings:
     """What all replays have in common."""
 
     trace: Trace
@@ -96,7 +95,9 @@ def with_gains(
     if "launches_before" in about:
         raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
-    common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
+    common = _ReplaySettings(
+        trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist())
+    )
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(find_transforms(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
@@ -125,11 +126,13 @@ def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
-def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Transformed], None, None]:
+def _each(
+    common: _ReplaySettings, items: Sequence[_Item], jobs: int
+) -> Generator[tuple[int, _Transformed], None, None]:
     """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
-    kept = [KeptRows(_key(common, item)) for item in items]
+    cached = [StoredRows(_key(common, item)) for item in items]
     missing = []
-    for number, rows in enumerate(kept):
+    for number, rows in enumerate(cached):
         found = next((arrays for _, arrays in rows.read()), None)
         if found is None:
             missing.append(number)
@@ -145,14 +148,14 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
     load_loops(common.gpu)
     todo = [items[number] for number in missing]
     with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
-        for place, one in replays:
+        for position, one in replays:
             letters = np.frombuffer(one.text.encode(), np.uint8)
             arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
-            kept[missing[place]].add(0, arrays)
-            yield missing[place], one
+            cached[missing[position]].add(0, arrays)
+            yield missing[position], one
 
 
-def _key(common: _Again, item: _Item) -> str:
+def _key(common: _ReplaySettings, item: _Item) -> str:
     """Names all that a transformed replay depends on."""
     about = {
         "trace": {"digest": common.trace.digest},
@@ -165,7 +168,7 @@ def _key(common: _Again, item: _Item) -> str:
     return cache_key(about, "repaired", str(cause), list(ops), number, list(common.trials), rooms=("analysis", "why"))
 
 
-def _replayed(common: _Again, item: _Item) -> _Transformed:
+def _replayed(common: _ReplaySettings, item: _Item) -> _Transformed:
     """What was changed, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
     transform = find_transforms(cause, common.trace, ops, common.gpu)[number]
@@ -174,10 +177,10 @@ def _replayed(common: _Again, item: _Item) -> _Transformed:
     except InputError:
         return _Transformed(transform.text, np.zeros(0, np.int64), np.zeros(0))
     then = RunResult(trials)
-    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
+    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest_component(busy_shares(then))[1])
 
 
-def _trials(common: _Again, transform: Transform) -> Trials:
+def _trials(common: _ReplaySettings, transform: Transform) -> Trials:
     trace, gpu = transform.of(common.trace, common.gpu)
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)

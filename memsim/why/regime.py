@@ -17,7 +17,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
-from memsim.why.site import kernel_file
+from memsim.why.source_access import kernel_file
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
 }
 
 
-def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
-    """In excess: the share of SMs that get no block, or what the model says a full SM would win within what the warps
-    allow, whichever is more; and no more than the busiest part leaves."""
+def find_too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
+    """Attributable share: the share of SMs that get no block, or what the model predicts a full SM saves within what
+    the warps allow, whichever is more; and no more than the busiest component leaves."""
     said, limiters = of.prediction, of.limiters
     idle, evidence = _idle_sms(of), []
     if idle:
@@ -91,7 +91,7 @@ def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Fin
         evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of the SMs are idle")
     gain = 0.0
     if said.case == LimitingCase.few_warps and said.n < of.max_warps:
-        gain = _won_by_full_sms(of)
+        gain = _gain_of_full_sms(of)
         less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
         evidence.append(
             f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; the MWP/CWP model, "
@@ -99,12 +99,12 @@ def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Fin
         )
     if not evidence:
         return
-    cost = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
+    share = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
     where = kernel_file(result), launch, ""
     advice = "; ".join(_ROOM[limiter] for limiter in limiters)
-    yield Finding(Cause.few_warps, *where, cost, cost, "; ".join(evidence), advice)
+    yield Finding(Cause.few_warps, *where, share, share, "; ".join(evidence), advice)
 
 
 def _idle_sms(of: Regime) -> float:
@@ -112,7 +112,7 @@ def _idle_sms(of: Regime) -> float:
     return max(0.0, 1 - of.kernel.blocks / of.machine.sms)
 
 
-def _won_by_full_sms(of: Regime) -> float:
+def _gain_of_full_sms(of: Regime) -> float:
     """Share of the time that the model says a full SM would take less."""
     active = max(1, of.max_warps // of.kernel.warps_per_block)
     full = replace(of.kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)

@@ -6,30 +6,32 @@ from collections.abc import Iterator
 
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
-from memsim.why.site import Site
+from memsim.why.source_access import SourceAccess
 
 _FEW = 0.05  # of reuses: a cache that has room for the others loses them by its sets
 
 
-def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
-    """In excess: the part of its share of the time that fetches beyond the first have."""
-    of = site.profile
-    if of.l1_uses and of.block_sectors and site.l1_fetched > of.block_sectors:
-        yield _from_l1(site, gpu, site.l1_fetched / of.block_sectors)
-    if gpu.l2.enabled and not site.stores and site.dram_times > 1:
-        times = site.dram_times
+def find_evictions(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
+    """Attributable share: the part of its share of the time that fetches beyond the first have."""
+    of = access.profile
+    if of.l1_uses and of.block_sectors and access.l1_fetched > of.block_sectors:
+        yield _from_l1(access, gpu, access.l1_fetched / of.block_sectors)
+    if gpu.l2.enabled and not access.stores and access.dram_times > 1:
+        times = access.dram_times
         distance = _after(of.l2_distances, of.l2_far, gpu.l2.size_bytes, gpu.l2.line_bytes, "L2")
-        evidence = f"main memory reads each sector of {site.array} {times:.1f} times on average{distance}"
+        evidence = f"main memory reads each sector of {access.array} {times:.1f} times on average{distance}"
         part = 1 - 1 / times
-        yield site.finding(Cause.evicted_l2, site.time_share * part, evidence, dram=max(part, site.dram_excess))
+        yield access.finding(
+            Cause.evicted_l2, access.time_share * part, evidence, dram=max(part, access.dram_redundant)
+        )
 
 
-def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
+def _from_l1(access: SourceAccess, gpu: GPU, times: float) -> Finding:
     """Too much between two uses, or too much of it in one set."""
-    of, l1 = site.profile, gpu.l1
+    of, l1 = access.profile, gpu.l1
     evidence = f"L1 fetches each sector {times:.1f} times per block"
     part, reuses = 1 - 1 / times, sum(of.l1_distances)
-    cost, saved = site.time_share * part, {"l2": part, "dram": site.dram_excess}
+    share, saved = access.time_share * part, {"l2": part, "dram": access.dram_redundant}
     crowded = of.l1_late - of.l1_far
     if reuses and crowded > of.l1_far:
         skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
@@ -37,9 +39,9 @@ def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
             f"; {crowded / reuses:.0%} of reuses miss because their set is full, not because L1 is; the busiest set "
             f"gets {skew:.1f} times its share"
         )
-        return site.finding(Cause.crowded_l1, cost, evidence, **saved)
+        return access.finding(Cause.crowded_l1, share, evidence, **saved)
     distance = _after(of.l1_distances, of.l1_far, l1.size_bytes - l1.reserved_bytes, l1.line_bytes, "L1")
-    return site.finding(Cause.evicted_l1, cost, evidence + distance, **saved)
+    return access.finding(Cause.evicted_l1, share, evidence + distance, **saved)
 
 
 def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: str) -> str:
@@ -74,19 +76,32 @@ def median_lines(histogram: list[int]) -> int:
     return 0
 
 
-def left_to_caches(site: Site) -> Iterator[Finding]:
-    """In excess: what is asked for again and not found in L1."""
-    of = site.profile
-    if site.atomics:
+def find_repeated_requests(access: SourceAccess) -> Iterator[Finding]:
+    """Attributable share: what is asked for again and not found in L1."""
+    of = access.profile
+    if access.atomics:
         return
-    asked = min(of.sectors, site.dense_sectors)  # what scattered lanes ask for again is their own finding
-    if not of.block_sectors or asked <= of.block_sectors:
+    requested = min(of.sectors, access.dense_sectors)  # what scattered lanes ask for again is their own finding
+    if not of.block_sectors or requested <= of.block_sectors:
         return
-    times = asked / of.block_sectors
-    found = f"L1 serves {site.l1_hit:.0%} of them" if of.l1_uses else "L1 does not cache it"
+    times = requested / of.block_sectors
+    found = f"L1 serves {access.l1_hit:.0%} of them" if of.l1_uses else "L1 does not cache it"
     evidence = f"a block requests each sector {times:.1f} times; {found}"
-    if site.stores:
+    if access.stores:
         evidence = f"a block stores each sector {times:.1f} times"
     part = 1 - 1 / times
-    excess = site.time_share * part * (1 - site.l1_hit)
-    yield site.finding(Cause.reuse, excess, evidence, load_store=part, l2=1.0, dram=site.dram_excess)
+    share = access.time_share * part * (1 - access.l1_hit)
+    yield access.finding(Cause.reuse, share, evidence, load_store=part, l2=1.0, dram=access.dram_redundant)
+
+
+def find_exchanges(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
+    """Attributable share: the sectors that a block reads back; the stores of copies among all memory instructions."""
+    of = access.profile
+    if of.read_back:
+        share = min(1.0, of.read_back / of.sectors)
+        evidence = f"{share:.0%} of the loaded data was stored by the same block"
+        yield access.finding(Cause.exchange, access.time_share * share, evidence, load_store=share, l2=1.0, dram=1.0)
+    if of.copied and gpu.architecture.has_async_copies:
+        evidence = f"{of.copied / of.instructions:.0%} of the stores write data that was loaded just before"
+        share = of.copied / of.instructions
+        yield access.finding(Cause.copies, access.issued * share, evidence, issue=share, load_store=share)

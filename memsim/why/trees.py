@@ -8,11 +8,10 @@ from memsim.analysis.result import RunResult
 from memsim.trace.bits import popcounts
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, Space
-from memsim.why.bottleneck import Bottleneck
-from memsim.why.finding import ADVICE, Cause, Finding
-from memsim.why.parts import busiest, busy
-from memsim.why.site import kernel_file
-from memsim.why.transforms.transform import Blocks, whole_blocks
+from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
+from memsim.why.limiter import busiest_component, busy_shares
+from memsim.why.source_access import kernel_file
+from memsim.why.transforms.transform import Blocks, read_blocks
 from memsim.why.transforms.trees import after_first_barrier
 
 # Lanes that go beyond the SM after a block's first barrier, over those before it, at most: to store sums. A sum for
@@ -20,15 +19,15 @@ from memsim.why.transforms.trees import after_first_barrier
 _RESULTS = 0.1
 
 
-def of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
+def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
     """What a block does from its first barrier on, in shared memory alone but for its result; None if there is no such
     part, or but one barrier, or if half as many blocks would not fill the GPU.
 
-    In excess: half of that part's share of the instructions in the trace's first blocks, for one block may do it for
-    two. Where the busiest part leaves less, it works behind the sums, and the answer is None, too.
+    Attributable share: half of that part's share of the instructions in the trace's first blocks, for one block may do
+    it for two. Where the busiest component leaves less, it works behind the sums, and the answer is None, too.
     """
     about = result.trials.about["trace"]
-    blocks = next(whole_blocks(trace), None)
+    blocks = next(read_blocks(trace), None)
     if blocks is None or about["blocks"] < 2 * about["wave_blocks"]:
         return None
     after, beyond = after_first_barrier(blocks), _lanes_beyond_the_sm(trace, blocks)
@@ -39,18 +38,18 @@ def of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | None:
     if barriers <= 1:
         return None
     instructions = blocks.chunk.gap.astype(np.int64) + (blocks.chunk.op != NO_OP)
-    share = float(instructions[after].sum() / max(1, instructions.sum()))
-    excess, room = share / 2, 1 - busiest(busy(result))[1]
-    if excess > room:
+    portion = float(instructions[after].sum() / max(1, instructions.sum()))
+    share, room = portion / 2, 1 - busiest_component(busy_shares(result))[1]
+    if share > room:
         return None
     loads = beyond[~after].sum() / np.prod(trace.launch.block) * trace.launch.warps_per_block / warps
     evidence = (
-        f"{share:.0%} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
+        f"{portion:.0%} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
         f"{loads:.3g} accesses beyond the SM per thread before it"
     )
     where = kernel_file(result), about["kernel"], ""
-    found = Finding(Cause.trees, *where, excess, excess, evidence, ADVICE[Cause.trees])
-    return Bottleneck(Cause.trees, (found,), excess, room)
+    found = Finding(Cause.trees, *where, share, share, evidence, ADVICE[Cause.trees])
+    return Bottleneck(Cause.trees, (found,), share, room)
 
 
 def _lanes_beyond_the_sm(trace: Trace, blocks: Blocks) -> np.ndarray:

@@ -31,7 +31,7 @@ class ResultWork:
         arrays: row of the array that each accesses.
         counters: f8 [n_ops + 1, levels, events, units], means over the trials.
         waited: f8 [n_ops], shares of all latency waited for.
-        parts: by part of the GPU, the share of the time in which it was busy.
+        busy_shares: by part of the GPU, the share of the time in which it was busy.
         cycles: f8 [n_ops], of the load-store units.
         constant_cycles: f8 [n_ops], of the constants' units.
         slice_cycles: f8 [n_ops], of L2's slices.
@@ -42,7 +42,7 @@ class ResultWork:
     arrays: np.ndarray
     counters: np.ndarray
     waited: np.ndarray
-    parts: dict[str, float]
+    busy_shares: dict[str, float]
     cycles: np.ndarray
     constant_cycles: np.ndarray
     slice_cycles: np.ndarray
@@ -61,7 +61,7 @@ class ResultWork:
             np.array([op["array"] for op in trials.ops], np.int64),
             counters,
             trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum()),
-            {part.name: part.busy for part in utilization(result)},
+            {component.name: component.busy for component in utilization(result)},
             np.array([load_store_cycles(op, gpu["sm"]) for op in trials.ops], float),
             np.array([constant_cycles(op, gpu["sm"]) for op in trials.ops], float),
             sectors * gpu["l2"]["sector_cycles"] + partial,
@@ -93,7 +93,7 @@ class ResultWork:
             L2: self.slice_cycles[ops].sum() / max(1.0, self.slice_cycles.sum()),
             DRAM: self._sectors(ops, Level.dram) / max(1.0, self._sectors(None, Level.dram)),
         }
-        return {part: float(share) * self.parts.get(part, 0.0) for part, share in shares.items()}
+        return {component: float(share) * self.busy_shares.get(component, 0.0) for component, share in shares.items()}
 
     def partial(self, ops: list[int]) -> float:
         """Share of some ops' cycles in L2's slices that partially stored sectors take beyond whole ones."""

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.analysis.conventions import AccessKind, Convention, hit_ratio
-from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
+from memsim.analysis.latency import LatencyDistribution, expected_latency_terms
 from memsim.analysis.result import RunResult
 from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 from memsim.support.errors import InputError
@@ -122,7 +122,7 @@ def test_expected_latency_is_the_papers_equation():
     for op, load in enumerate(result.loads):
         h1, h2 = (hit_ratio(trials.counters[:, op], level) for level in (Level.l1, Level.l2))
         assert load.x.values == pytest.approx(h1 * 104 + (1 - h1) * (h2 * 288 + (1 - h2) * memory))
-        assert sum(part.mean for part in load.x_parts) == pytest.approx(load.x.mean)
+        assert sum(term.mean for term in load.x_terms) == pytest.approx(load.x.mean)
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_expected_latency_is_the_papers_equation():
     ],
 )
 def test_expected_latency_where_a_level_is_not_used(h1, h2, memory, x):
-    parts = expected_latency_parts(np.array(h1), np.array(h2), 100, 200, np.array(memory))
-    assert sum(parts) == pytest.approx(x, nan_ok=True)
+    terms = expected_latency_terms(np.array(h1), np.array(h2), 100, 200, np.array(memory))
+    assert sum(terms) == pytest.approx(x, nan_ok=True)
 
 
 def test_merging_load_waits_for_fetches_of_others():

@@ -71,7 +71,7 @@ def test_the_default_waits_for_the_time_too():
         assert enough(_some(trials, slice(count - 1, count))) == expected
 
 
-def test_split_of_hits_and_merges_alone_prolongs_nothing():
+def test_split_of_hits_and_merges_prolongs_no_run():
     trials = synthetic.spmv(3)
     trials.counters[:], trials.cycles[:] = trials.counters[0], trials.cycles[0]
     of = trials.counters[:, 0, Level.l1, :, CountUnit.transactions]
@@ -84,13 +84,13 @@ def test_split_of_hits_and_merges_alone_prolongs_nothing():
 
 
 @pytest.mark.parametrize(
-    ("asked", "problem"),
+    ("options", "problem"),
     [
         ({"trials": 4, "precise": True}, "trials is 4, with precise besides"),
         ({"until": 0.1, "precise": True}, "until is 0.1, with precise besides"),
         ({"max_trials": 2}, r"max_trials is 2; give 3 \(min_trials\) or more"),
     ],
 )
-def test_plans_that_exclude_each_other_are_refused(asked, problem):
+def test_plans_that_exclude_each_other_are_refused(options, problem):
     with pytest.raises(InputError, match=problem):
-        Plan.of(**{"trials": None, "until": None} | asked)
+        Plan.of(**{"trials": None, "until": None} | options)

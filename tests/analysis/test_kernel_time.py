@@ -17,6 +17,6 @@ def test_two_waves_tell_the_time_of_six(entry_sectors, within):
         settings = {"dram.entry_sectors": entry_sectors}
         return memsim.simulate(trace, gpu="tesla-v100", trials=3, seed=1, settings=settings)
 
-    snapshot, whole = predicted("2x"), predicted("all")
-    assert snapshot.waves > 3 and whole.waves == 1
-    assert snapshot.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=within)
+    sampled, full = predicted("2x"), predicted("all")
+    assert sampled.waves > 3 and full.waves == 1
+    assert sampled.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=within)

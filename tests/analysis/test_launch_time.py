@@ -111,11 +111,11 @@ def test_part_of_store_bound_launch_predicts_it(tmp_path):
     """Each lane stores 4 bytes of a sector of its own: L2 is the limit, and its queues are full when a part ends."""
     source = tmp_path / "stores.py"
     source.write_text(STORES)
-    whole, part = (
+    full, part = (
         memsim.simulate(memsim.trace(source, gpu="tesla-v100", blocks=blocks), "tesla-v100", trials=1, seed=1)
         for blocks in ("all", "0:640")
     )
-    assert part.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=0.05)
+    assert part.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=0.05)
 
 
 # Whole launches that replay in seconds: of many waves, of a few, and of less than two.
@@ -151,10 +151,10 @@ def _replayed(workload, parameters, gpu, blocks, trials=2):
 @pytest.mark.slow
 @pytest.mark.parametrize(("workload", "parameters", "gpu"), LAUNCHES)
 def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
-    whole = _replayed(workload, parameters, gpu, "all", trials=1)  # only its mean is compared
+    full = _replayed(workload, parameters, gpu, "all", trials=1)  # only its mean is compared
     for blocks, off in (("1x", 1.0), ("2x", 0.4), ("4x", 0.2), (None, 0.2)):
         part = _replayed(workload, parameters, gpu, blocks)
-        its, time = part.kernel_time_interval, whole.kernel_time.mean
+        its, time = part.kernel_time_interval, full.kernel_time.mean
         assert its.low <= time <= its.high, (blocks, its, time)
         assert part.kernel_time.mean == pytest.approx(time, rel=off), blocks
 

@@ -40,17 +40,17 @@ def test_launches_of_one_program_count_once():
 def test_family_of_few_programs_uses_all_others():
     rng = np.random.default_rng(3)
     wide, narrow = family(rng), [LaunchError("8", f"8.{k}", 0.01 * k) for k in range(3)]
-    alone, pooled, unknown = model_error("8", narrow), model_error("8", wide + narrow), model_error("9", wide + narrow)
-    assert alone.half < pooled.half and unknown.programs == 0
+    own, pooled, unknown = model_error("8", narrow), model_error("8", wide + narrow), model_error("9", wide + narrow)
+    assert own.half < pooled.half and unknown.programs == 0
     assert unknown.half == pytest.approx(model_error("7", wide).half, rel=0.3)
 
 
 def test_trials_and_sampling_widen_the_interval():
     found = model_error("7")
-    alone, both = found.interval(10.0), found.interval(10.0, Interval(8.0, 15.0))
-    assert both.low < alone.low and both.high > alone.high
+    own, both = found.interval(10.0), found.interval(10.0, Interval(8.0, 15.0))
+    assert both.low < own.low and both.high > own.high
     assert log(both.high / 10.0) - found.shift == pytest.approx(np.hypot(found.half, log(1.5)))
-    assert alone == pytest.approx([10 * exp(found.shift - found.half), 10 * exp(found.shift + found.half)])
+    assert own == pytest.approx([10 * exp(found.shift - found.half), 10 * exp(found.shift + found.half)])
 
 
 def test_table_has_launches_of_several_families():

@@ -40,16 +40,16 @@ def test_a_copy_takes_its_bytes_over_the_bandwidth(gpu):
     megabytes, machine = 64, memsim.load_gpu(gpu)
     n = megabytes * (1 << 20) // 4
     result = memsim.simulate(memsim.trace(copy, n=n, gpu=gpu, blocks="2x"), gpu, trials=1, jobs=1)
-    best = speed_of_light(result)
+    bound = speed_of_light(result)
     total = 2 * megabytes * (1 << 20)
-    kept = machine.l2.size_bytes * (machine.l2.max_dirty_ways or machine.l2.ways) / machine.l2.ways
-    assert best.limit == DRAM
-    assert best.dram_bytes == pytest.approx(total - kept, rel=1e-6)
-    alone = best.milliseconds - best.launch_cycles * best.ns_per_cycle / 1e6
-    assert alone == pytest.approx((total - kept) / peak_bytes_per_ns(machine) / 1e6, rel=1e-6)
-    if kept < 0.03 * total:
-        assert alone == pytest.approx(total / peak_bytes_per_ns(machine) / 1e6, rel=0.03)
-    assert best.milliseconds < result.kernel_time.mean
+    dirty_bytes = machine.l2.size_bytes * (machine.l2.max_dirty_ways or machine.l2.ways) / machine.l2.ways
+    assert bound.limit == DRAM
+    assert bound.dram_bytes == pytest.approx(total - dirty_bytes, rel=1e-6)
+    without_launch = bound.milliseconds - bound.launch_cycles * bound.ns_per_cycle / 1e6
+    assert without_launch == pytest.approx((total - dirty_bytes) / peak_bytes_per_ns(machine) / 1e6, rel=1e-6)
+    if dirty_bytes < 0.03 * total:
+        assert without_launch == pytest.approx(total / peak_bytes_per_ns(machine) / 1e6, rel=0.03)
+    assert bound.milliseconds < result.kernel_time.mean
 
 
 def test_what_is_in_l2_need_not_be_read():
@@ -72,8 +72,8 @@ def test_what_is_in_l2_need_not_be_read():
 def test_no_prediction_is_faster(name, parameters):
     trace = memsim.trace(name, gpu="tesla-v100", blocks="all", **parameters)
     result = memsim.simulate(trace, "tesla-v100", trials=2, whole=True, jobs=1)
-    best = speed_of_light(result)
-    assert 0 < best.milliseconds < result.kernel_time.values.min()
+    bound = speed_of_light(result)
+    assert 0 < bound.milliseconds < result.kernel_time.values.min()
 
 
 def test_wasted_sectors_do_not_count():

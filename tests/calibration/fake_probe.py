@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memsim.calibration.board import EDGES
+from memsim.calibration.probed_gpu import EDGES
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.walks import AccessStream
 from memsim.gpu.carve_out import carved
@@ -29,8 +29,8 @@ def walk(device, use_l1, groups, n_segments, _):
     order = [tuple(map(int, input().split())) for _ in range(n_segments)]
     addresses = np.concatenate([start + stride * np.arange(count) for start, stride, count, _ in order])
     group = np.concatenate([np.full(count, group) for _, _, count, group in order]) + 1  # 0: not counted
-    asked = device if use_l1 else device.without_l1()
-    for found in asked.walk(addresses, group)[1 : groups + 1]:
+    walked = device if use_l1 else device.without_l1()
+    for found in walked.walk(addresses, group)[1 : groups + 1]:
         counts = np.zeros(len(EDGES), int)
         for edge, count in zip(latency_bin_edges(), found.counts, strict=False):
             counts[min(int(edge) // 8, len(EDGES) - 1)] += count
@@ -38,8 +38,8 @@ def walk(device, use_l1, groups, n_segments, _):
 
 
 def stream(device, kind, blocks, _, accesses, units, stride, width):
-    asked = AccessStream(OpKind[kind], int(units), int(stride), int(width), int(blocks))
-    print(round(device.stream(asked, int(accesses))), flush=True)
+    one = AccessStream(OpKind[kind], int(units), int(stride), int(width), int(blocks))
+    print(round(device.stream(one, int(accesses))), flush=True)
 
 
 def main():

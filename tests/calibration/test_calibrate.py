@@ -19,12 +19,12 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.calibration import set_index
-from memsim.calibration.board import SOURCE, Board, compiled, segments
+from memsim.calibration.calibrate import calibrate_gpu
 from memsim.calibration.discover import included_cache, nearest_cache
 from memsim.calibration.dram_rows import rows
 from memsim.calibration.known import Calibration
 from memsim.calibration.measure import measure
-from memsim.calibration.own import calibrated
+from memsim.calibration.probed_gpu import SOURCE, ProbedGPU, compiled, segments
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.throughput import take_clock, take_rates
 from memsim.calibration.walks import WARPS
@@ -197,7 +197,7 @@ def fake():
     command = [sys.executable, str(Path(__file__).parent / "fake_probe.py"), "tesla-v100"]
     environment = os.environ | {"PYTHONPATH": str(Path(memsim.__file__).parents[1])}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as probe:
-        yield Board(probe)
+        yield ProbedGPU(probe)
         probe.kill()
 
 
@@ -205,17 +205,17 @@ def fake():
 def test_a_board_s_preset_is_what_it_is(fake):
     """From another GPU of its kind; latencies to the width of the program's bins."""
     reported: list[str] = []
-    name, found = calibrated(fake, "quadro-gv100", "mine.csv", reported.append)
-    board, given = found.gpu, load_gpu("tesla-v100")
+    name, found = calibrate_gpu(fake, "quadro-gv100", "mine.csv", reported.append)
+    probed, given = found.gpu, load_gpu("tesla-v100")
     assert name == "NVIDIA Fake tesla-v100" and not found.left and reported[:2] == ["L2", "L1"]
-    assert (board.sm.clock_mhz, board.dram.clock_mhz, board.l2.size_bytes) == (1380, 877, 393216)
-    assert not differing(override(given, {"l2.size_bytes": 393216}), board)
-    assert board.l2.clock_mhz == pytest.approx(given.l2.clock_mhz, rel=0.005)
-    assert board.l1.reserved_bytes == given.l1.reserved_bytes  # not the 64 KB that shared memory takes for the walk
-    assert abs(board.dram.latency_cycles - given.dram.latency_cycles) < 12
-    assert board.launch.idle_cycles == 3450  # 2500 ns
+    assert (probed.sm.clock_mhz, probed.dram.clock_mhz, probed.l2.size_bytes) == (1380, 877, 393216)
+    assert not differing(override(given, {"l2.size_bytes": 393216}), probed)
+    assert probed.l2.clock_mhz == pytest.approx(given.l2.clock_mhz, rel=0.005)
+    assert probed.l1.reserved_bytes == given.l1.reserved_bytes  # not the 64 KB that shared memory takes for the walk
+    assert abs(probed.dram.latency_cycles - given.dram.latency_cycles) < 12
+    assert probed.launch.idle_cycles == 3450  # 2500 ns
     statuses = {name: found.values[f"launch.{name}_cycles"].status for name in ("idle", "active")}
-    assert board.launch.active_cycles == 0 and statuses == {"idle": "measured", "active": "assumed"}
+    assert probed.launch.active_cycles == 0 and statuses == {"idle": "measured", "active": "assumed"}
     source = found.values["l1.hit_latency_cycles"].source
     assert source.startswith("memsim calibrate, NVIDIA Fake tesla-v100, 20") and "mine.csv: one element" in source
     latencies = dict(found.curve)
@@ -236,7 +236,7 @@ def test_segments_are_the_walk(walked, data):
     assert back == list(zip(walked, groups, strict=True))
 
 
-def test_many_groups_are_asked_for_few_at_time(fake):
+def test_many_groups_are_walked_few_at_time(fake):
     """A list walked twice; every access of the second lap in a group of its own."""
     list_ = np.arange(80) * 128
     found = fake.walk(np.tile(list_, 2), np.concatenate([np.zeros(80, int), 1 + np.arange(80)]))
@@ -275,7 +275,7 @@ def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
     probe = tmp_path / "probe"
     probe.write_text(f"#!/bin/sh\nread command\nexec <&-\necho '{reported}'\n")
     probe.chmod(0o755)
-    monkeypatch.setattr("memsim.calibration.board.compiled", lambda out: probe)
+    monkeypatch.setattr("memsim.calibration.probed_gpu.compiled", lambda out: probe)
     done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
     assert done.exit_code == 2 and "memsim: memsim calibrate: GPU does not answer any more" in done.output, done.output
     assert [file.name for file in tmp_path.iterdir()] == ["probe"]
@@ -324,7 +324,7 @@ def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
     trace = memsim.capture(SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5").trace
     (memory,) = (array for array in trace.arrays if array.bytes == units * 32)
     kinds = {op.kind for op in trace.ops if trace.arrays[op.array] == memory}
-    places = [
+    addresses = [
         int(base) - memory.base
         for chunk in trace.chunks()
         for op, base in zip(chunk.op, chunk.base, strict=True)
@@ -332,7 +332,7 @@ def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
     ]
     warps = blocks * WARPS
     ring = (np.arange(warps)[:, None] + warps * np.arange(accesses)) % units
-    found = np.reshape(places, (warps, accesses))
+    found = np.reshape(addresses, (warps, accesses))
     if kind == "load":
         found, ring = np.sort(found), np.sort(ring)
     assert kinds == {OpKind[kind]} and np.array_equal(found, 32 * ring)

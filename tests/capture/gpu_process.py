@@ -15,7 +15,7 @@ from memsim.capture.modules import Modules
 from memsim.capture.protocol import VERSION, MessageFrame, MessageKind, Payload
 from memsim.capture.timer import Timer
 from memsim.gpu.presets import load_gpu
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 
 ARENA_BYTES = 1 << 20
 
@@ -32,12 +32,12 @@ class GpuProcess:
     """
 
     def __init__(
-        self, folder: Path, wanted: Wanted | None = None, base: int = 1 << 40, offset: int = 0,
+        self, folder: Path, wanted: CaptureSelection | None = None, base: int = 1 << 40, offset: int = 0,
         timer: Timer | None = None,
     ) -> None:  # fmt: skip
         gpu = load_gpu("rtx4090")
         self.modules = Modules(gpu)
-        wanted = wanted or Wanted(registers=32, to_end=True)
+        wanted = wanted or CaptureSelection(registers=32, to_end=True)
         self.launches = Launches(gpu, wanted, self.modules, folder, False, "program")
         self.server = Conversation(gpu, self.modules, self.launches, timer, lambda: None)
         descriptor = os.memfd_create("arena")

@@ -35,7 +35,7 @@ def make_nvcc(folder: Path) -> Path:
 
 def make_wheels(place: Path, *missing: str) -> Path:
     path = make_nvcc(place / "cu13" / "bin")
-    for part in compilers._PARTS:
+    for part in compilers._COMPONENTS:
         if part not in missing:
             (place / "cu13" / part).parent.mkdir(parents=True, exist_ok=True)
             (place / "cu13" / part).touch()

@@ -13,7 +13,7 @@ from memsim.capture.outcome import check_outcome
 from memsim.capture.protocol import MessageKind, Payload, ProtocolError
 from memsim.capture.timer import Timer
 from memsim.capture.tuning import SilentTuner
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -141,7 +141,7 @@ def test_launch_with_most_accesses_is_traced(tmp_path):
 
 
 def test_a_chosen_launch_is_traced(tmp_path):
-    process = GpuProcess(tmp_path, Wanted(launches=(2,), registers=32, to_end=True))
+    process = GpuProcess(tmp_path, CaptureSelection(launches=(2,), registers=32, to_end=True))
     x, y = process.allocate(np.zeros(64, np.int32)), process.allocate(np.zeros(64, np.int32))
     process.load(COPY)
     for _ in range(4):
@@ -203,7 +203,7 @@ def timed_copy(process: GpuProcess, n: int) -> None:
 
 def test_a_tuned_kernel_has_its_benchmarks_traces(tmp_path):
     timer = Timer(lambda trace, flushed: float(trace.n_blocks), ("1x", "all"), tmp_path, until="copy".__eq__)
-    process = GpuProcess(tmp_path, Wanted(launches=(), registers=32), timer=timer)
+    process = GpuProcess(tmp_path, CaptureSelection(launches=(), registers=32), timer=timer)
     process.load(COPY)
     timed_copy(process, 64)
     timed_copy(process, 128)

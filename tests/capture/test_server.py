@@ -12,7 +12,7 @@ import pytest
 from memsim.capture.program import RunningProgram
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 
 CLIENT = """
@@ -30,7 +30,7 @@ def hello(version=1, size=1 << 16):
 def run(tmp_path, script: str, **options):
     command = [sys.executable, "-c", CLIENT + script]
     gpu, out = load_gpu("rtx4090"), tmp_path / "out.h5"
-    return serve(command, dict(os.environ), gpu, Wanted(), out, shown="program", **options)
+    return serve(command, dict(os.environ), gpu, CaptureSelection(), out, shown="program", **options)
 
 
 def test_a_process_is_told_of_the_gpu(tmp_path):
@@ -107,7 +107,14 @@ def _has_ended(process: int) -> bool:
 
 def test_program_that_does_not_exist_is_one_line(tmp_path):
     with pytest.raises(InputError, match="no-such-program"):
-        serve(["no-such-program"], {}, load_gpu("rtx4090"), Wanted(), tmp_path / "out.h5", shown="no-such-program")
+        serve(
+            ["no-such-program"],
+            {},
+            load_gpu("rtx4090"),
+            CaptureSelection(),
+            tmp_path / "out.h5",
+            shown="no-such-program",
+        )
 
 
 def test_nothing_is_left_behind(tmp_path):

@@ -210,7 +210,7 @@ def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [("--blocks", "3:9"), ("--blocks", "0:1"), ("--blocks", "5:6", "--snapshot-only")])
-def test_program_stops_when_last_wanted_block_has_run(long, tmp_path, options):
+def test_program_stops_when_last_requested_block_has_run(long, tmp_path, options):
     """All two thousand million would take hours, and then the program sleeps."""
     path = tmp_path / "t.h5"
     done = long_captured(long, 2**31 - 1, 600, "-o", str(path), *options)
@@ -239,7 +239,7 @@ WRONG = "what the program printed or wrote after that is wrong"
 
 
 @pytest.mark.slow
-def test_results_of_snapshot_are_said_to_be_wrong(app, tmp_path):
+def test_wrong_results_of_sampled_blocks_are_reported(app, tmp_path):
     """Unless nothing was left out."""
     only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--to-end")
     done = captured(app, *only, "--blocks", "0:2", "--", "4")

@@ -75,7 +75,7 @@ CAPTURES = [pytest.param(name, marks=[needs_gxx, pytest.mark.slow]) for name in 
 
 
 @pytest.mark.parametrize("name", COMMANDS + SLOW + CAPTURES)
-def test_what_exists_is_written_over_by_force_alone(files, tmp_path, name):
+def test_existing_files_are_overwritten_only_by_force(files, tmp_path, name):
     command = _commands(files, tmp_path)[name]
     force = [*command[: command.index("--")], "--force", *command[command.index("--") :]] if "--" in command else None
     assert call(*command).exit_code == 0

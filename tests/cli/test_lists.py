@@ -66,6 +66,6 @@ def test_bad_requests_are_one_line(arguments):
 )
 def test_the_shell_completes(typed, offered, monkeypatch):
     words = typed.split()
-    asked = {"_MEMSIM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
-    done = CliRunner().invoke(app, [], env=asked, prog_name="memsim")
+    environment = {"_MEMSIM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    done = CliRunner().invoke(app, [], env=environment, prog_name="memsim")
     assert set(done.output.split()) == offered

@@ -154,6 +154,6 @@ def test_what_stands_after_the_program_is_its_own(given, program, its_own):
     single = typer.Typer()
     single.command(cls=ProfilesProgram)(profile)
     command = typer.main.get_command(single)
-    place = command.program_place(list(given))
+    place = command.find_separator(list(given))
     assert (given if place is None else given[: place.start]) == program
     assert (None if place is None else given[place.stop :]) == its_own

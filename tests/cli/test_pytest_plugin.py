@@ -43,8 +43,8 @@ def test_a_local_function_is_refused(memsim):
 
 def run(folder, *options):
     command = [sys.executable, "-m", "pytest", "-p", "memsim.pytest_plugin", "-p", "no:cacheprovider", "-rs", *options]
-    alone = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # installed, it would be loaded twice
-    return subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True)
+    environment = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # installed, it would be loaded twice
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture

@@ -92,7 +92,7 @@ def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     assert refused.exit_code == 2 and "must be another folder" in refused.stderr
 
 
-def test_launches_in_turn_must_tell_their_order(folder):
+def test_launches_in_order_need_their_order(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm"])
     assert done.exit_code == 2 and "a.h5: parameters has no order" in done.stderr
 

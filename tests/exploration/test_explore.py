@@ -63,8 +63,8 @@ def test_models_times_are_in_order_of_those_measured(motivating):
 def test_model_ranks_versions_as_they_were_measured(motivating):
     """In steps of 5 %, which shuffle those stored by columns: measured, they differ by 0.1 %."""
     by_model = sorted(motivating.versions, key=lambda version: (version.model.order, version.model.milliseconds))
-    places = {tuple(version.chosen.values()): place for place, version in enumerate(by_model)}
-    assert spearmanr([places[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
+    ranks = {tuple(version.chosen.values()): rank for rank, version in enumerate(by_model)}
+    assert spearmanr([ranks[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
 
 
 def test_impossible_versions_are_counted_with_their_reason(motivating):

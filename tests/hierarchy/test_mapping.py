@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memsim.gpu.choices import IndexHash
 from memsim.gpu.presets import load_gpu, override
-from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.mapping import index, layout, placed
 from memsim.reference import address_map as reference
 

@@ -39,7 +39,7 @@ def _take(event_queue, requests, time, cursors, out):
 @pytest.mark.parametrize("lanes", [None, 1, 2, 32])
 @pytest.mark.parametrize("cursors", [0, 1, 3])
 @given(sent=st.lists(st.tuples(st.integers(8, 8 + CYCLES - 1), KEYS), max_size=40))
-def test_cycle_is_handed_on_by_key_then_sending(lanes, cursors, sent):
+def test_cycle_is_served_by_key_then_sending(lanes, cursors, sent):
     event_queue, requests = records(new_event_queue(CYCLES, lanes)), records(new_pool(REQUEST, 64)[0])
     out, hints = np.zeros(64, np.int64), np.zeros(cursors, np.int64)
     for _ in range(2):  # an emptied event queue is as good as a new one

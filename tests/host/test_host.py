@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.host import Direction, Graph, HostProgram, KernelWork, Managed, Nested, Touch, simulate
-from memsim.host.unified import BLOCK_BYTES, TREE_BYTES, batches, wanted_blocks
+from memsim.host.unified import BLOCK_BYTES, TREE_BYTES, batches, requested_blocks
 from memsim.report.timeline import draw_timeline
 from memsim.support.errors import InputError
 
@@ -168,7 +168,7 @@ def _tree(resident, faulting):
 def test_the_prefetcher_is_a_tree(bits, faulting):
     resident = np.array([bits >> k & 1 for k in range(64)], bool)
     resident[list(faulting)] = False
-    assert wanted_blocks(resident, np.array(sorted(faulting))).tolist() == _tree(resident, sorted(faulting)).tolist()
+    assert requested_blocks(resident, np.array(sorted(faulting))).tolist() == _tree(resident, sorted(faulting)).tolist()
 
 
 @pytest.mark.parametrize("window", [1, 7, 1000])

@@ -9,9 +9,15 @@ from collections import defaultdict
 import pytest
 from places import ROOT
 
-from memsim.support.deprecated import RENAMED
+from memsim.analysis.loads import Load
+from memsim.analysis.program import LaunchGroup
+from memsim.studies.compare import ResultComparison, Row
+from memsim.studies.run import State
+from memsim.support.deprecated import RENAMED, RENAMED_FIELDS
+from memsim.why import Bottleneck, Bottlenecks, Finding, Gain
 
 MOST_WORDS = 8
+WITH_OLD_FIELDS = (Bottleneck, Bottlenecks, Finding, Gain, LaunchGroup, Load, ResultComparison, Row, State)
 
 
 def test_class_names_are_unique():
@@ -31,6 +37,25 @@ def test_old_names_are_the_new_ones(package):
     for old, new in RENAMED[package].items():
         with pytest.warns(DeprecationWarning, match=new):
             assert getattr(module, old) is getattr(module, new)
+
+
+@pytest.mark.parametrize("owner", WITH_OLD_FIELDS, ids=lambda owner: owner.__name__)
+def test_old_fields_are_the_new_ones(owner):
+    one = object.__new__(owner)
+    for old, new in RENAMED_FIELDS[owner.__name__].items():
+        value = object()
+        if not isinstance(vars(owner).get(new), property):
+            one.__dict__[new] = value
+        else:
+            one.__dict__["file"], one.__dict__["line"], value = "a/b.cu", 3, "b.cu:3"
+        with pytest.warns(DeprecationWarning, match=new):
+            assert getattr(one, old) == value
+    with pytest.raises(AttributeError, match="unheard_of"):
+        _ = one.unheard_of
+
+
+def test_every_class_with_old_fields_is_tested():
+    assert {owner.__name__ for owner in WITH_OLD_FIELDS} == RENAMED_FIELDS.keys()
 
 
 def test_file_names_of_tests_are_unique():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from memsim.jit.compiled import called, inlined, loop
-from memsim.jit.jit_units import _Part, being_compiled
+from memsim.jit.jit_units import _Unit, being_compiled
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 INT = (numba.int64,)
@@ -37,7 +37,7 @@ def _loops():
 
 
 def _parts(function):
-    return [isinstance(one.library, _Part) for one in function.overloads.values()]
+    return [isinstance(one.library, _Unit) for one in function.overloads.values()]
 
 
 def test_only_loop_that_is_called_becomes_program(elsewhere):

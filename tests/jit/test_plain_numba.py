@@ -18,7 +18,7 @@ from memsim.jit.compiled import inlined, loop
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.separate_kernel import address_of, call_at
 from memsim.jit.specialization import fixed
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 from memsim.profile.stack import picked
 
 class Level(NamedTuple):
@@ -32,25 +32,26 @@ def first_equal(m, value):
 
 @loop
 def find(m, value, end):
-    m = place_of(m)
+    m = pointer_to(m)
     prefetch(m.tags, 5)
     return 100 * first_equal(m, value) + m.p[0].ways
 
 @loop
 def stop(m, w, pc, active):
-    m = place_of(m)
+    m = pointer_to(m)
     return m.p[0].ways + w + pc + active
 
 @loop
 def call(address, m):
-    m = place_of(m)
+    m = pointer_to(m)
     return call_at(address, m, 1, 2, 3)
 
 p = fixed(np.array([(4, 7)], [("ways", "<i8"), ("policy", "<i8")]), ["ways"])
 level = Level(np.arange(64, dtype=np.int32)[::-1].copy(), p)
 found = [int(compile_entry.entry(find, level, 63 - k, 0)(level, 63 - k, 0)) for k in (0, 9, 15)]
 assert compile_entry.is_ready(find, level, 1, 0)
-internals = [name for name in ("jit_units", "kept_loop", "struct_pointer_type") if f"memsim.jit.{name}" in sys.modules]
+names = "jit_units", "cached_loop", "struct_pointer_type"
+internals = [name for name in names if f"memsim.jit.{name}" in sys.modules]
 address = address_of(stop, level) if "plain" in sys.argv else 0
 called = int(call(np.int64(address), level)) if address else 10
 print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internals]))
@@ -73,4 +74,4 @@ def test_plain_numba_gives_the_same_results(tmp_path):
     assert not (tmp_path / "cache" / "loops").exists()
     extended = results(tmp_path)
     assert plain[:3] == extended[:3] == [[4, 904, 1504], plain[1], 10]
-    assert plain[3] == [] and "kept_loop" in extended[3]
+    assert plain[3] == [] and "cached_loop" in extended[3]

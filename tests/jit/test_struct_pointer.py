@@ -10,7 +10,7 @@ from numba import config
 from numba.core.errors import TypingError
 
 from memsim.jit.compiled import compiled, inlined
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 
 
 class Inner(NamedTuple):
@@ -37,13 +37,13 @@ def advance(m, number):
 
 @compiled()
 def by_place(m, number):
-    m = place_of(m)
+    m = pointer_to(m)
     return advance(m, number) + m.table.shape[1]
 
 
 @compiled()
 def asks_for_more(m):
-    m = place_of(m)
+    m = pointer_to(m)
     return m.nothing[0]
 
 

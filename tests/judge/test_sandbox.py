@@ -45,15 +45,15 @@ def test_it_has_no_network(isolated):
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        place = listening.getsockname()
-        found = run(outcome(lambda folder: str(socket.create_connection(place, timeout=1))))
+        target = listening.getsockname()
+        found = run(outcome(lambda folder: str(socket.create_connection(target, timeout=1))))
     assert "error" in found
 
 
 def test_it_writes_to_its_folder_alone(isolated, tmp_path):
     assert run(outcome(lambda folder: (folder / "a").write_text("b")))["found"] == 1
-    for place in (tmp_path, Path("/tmp"), Path.home()):
-        assert "error" in run(outcome(lambda folder, place=place: (place / "escaped").write_text("b")))
+    for target in (tmp_path, Path("/tmp"), Path.home()):
+        assert "error" in run(outcome(lambda folder, target=target: (target / "escaped").write_text("b")))
     assert not list(tmp_path.iterdir())
 
 

@@ -86,13 +86,13 @@ def test_grid_in_threads_of_older_reports(tmp_path, extents, counted):
     assert read_report(path)[0].grid == (8, 2, 1)
 
 
-@pytest.mark.parametrize("whole", [_report(), ncu_files.wide_csv(_launches()).encode()], ids=["ncu-rep", "csv"])
+@pytest.mark.parametrize("report", [_report(), ncu_files.wide_csv(_launches()).encode()], ids=["ncu-rep", "csv"])
 @given(data=st.data())
 @drawn(150)
-def test_damage_is_one_line_or_another_report(tmp_path_factory, whole, data):
-    at = data.draw(st.integers(0, len(whole) - 1))
+def test_damage_is_one_line_or_another_report(tmp_path_factory, report, data):
+    at = data.draw(st.integers(0, len(report) - 1))
     byte = data.draw(st.integers(0, 255))
-    damaged = data.draw(st.sampled_from([whole[:at], whole[:at] + bytes([byte]) + whole[at + 1 :]]))
+    damaged = data.draw(st.sampled_from([report[:at], report[:at] + bytes([byte]) + report[at + 1 :]]))
     (path := tmp_path_factory.getbasetemp() / "damaged").write_bytes(damaged)
     try:
         read_report(path)

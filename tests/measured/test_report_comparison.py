@@ -52,10 +52,10 @@ def test_the_figures_by_hand():
 
 
 def test_counts_are_of_the_whole_launch():
-    part, whole = metrics(_result(3360)), metrics(_result())
-    assert part[LOADS].values.mean == 10 * whole[LOADS].values.mean
+    part, full = metrics(_result(3360)), metrics(_result())
+    assert part[LOADS].values.mean == 10 * full[LOADS].values.mean
     rate = "l1tex__t_sector_hit_rate.pct"
-    assert np.array_equal(part[rate].values.values, whole[rate].values.values)
+    assert np.array_equal(part[rate].values.values, full[rate].values.values)
 
 
 def test_a_simulated_kernel_counts_what_its_source_says():
@@ -124,8 +124,8 @@ def test_bad_input_is_one_line(tmp_path, result_file, arguments, says):
     (report := tmp_path / "ncu.csv").write_text(ncu_files.wide_csv([_launch()]))
     other = _launch()[:3] + ({"sm__pipe_fma_cycles_active.sum": ("cycle", "3")},)
     (unknown := tmp_path / "other.csv").write_text(ncu_files.wide_csv([other]))
-    places = {"REPORT": str(report), "OTHER": str(unknown)}
-    done = _run("compare", result_file, *(places.get(one, one) for one in arguments))
+    paths = {"REPORT": str(report), "OTHER": str(unknown)}
+    done = _run("compare", result_file, *(paths.get(one, one) for one in arguments))
     assert done.exit_code == 2 and says in done.output and done.output.count("\n") == 1
 
 

@@ -67,7 +67,7 @@ def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
             for _, mask in oracle.transactions({k % 16: 4 * e for k, e in lanes.items()}, 4, OpKind.load, MACHINE)
         )
         sums["bytes_moved"] += moved
-        sums["bytes_asked"] += 4 * len(set(lanes.values()))
+        sums["bytes_requested"] += 4 * len(set(lanes.values()))
         return moved
 
     def access(words: dict[int, int]) -> None:
@@ -77,7 +77,7 @@ def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
     for block in range(program.blocks):
         split = set()
         for phase in range(program.phases):
-            places: dict[tuple[str, int], int] = {}
+            words: dict[tuple[str, int], int] = {}
             threads = threads_of(block, program, phase, 0)
             for buffer in program.buffers:
                 for fetch in buffer.fetches:
@@ -87,7 +87,7 @@ def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
                         access({k: int(fetch.place(threads[k])) + buffer.base for k in lanes})
                         for k in lanes:
                             key = buffer.array, int(fetch.index(threads[k]))
-                            places.setdefault(key, int(fetch.place(threads[k])) + buffer.base)
+                            words.setdefault(key, int(fetch.place(threads[k])) + buffer.base)
             for number, reference in enumerate(program.references):
                 for step in range(reference.steps):
                     threads = threads_of(block, program, phase, step)
@@ -95,12 +95,12 @@ def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
                     for k, thread in enumerate(threads):
                         if reference.where is None or reference.where(thread):
                             element = int(reference.index(thread))
-                            held = (reference.array, element) in places
+                            held = (reference.array, element) in words
                             (served if held else missed)[k] = element
                     sums["reused"] += len(served)
                     for half in range(0, program.threads, 16):
                         move({k: e for k, e in missed.items() if half <= k < half + 16})
-                        access({k: places[reference.array, e] for k, e in served.items() if half <= k < half + 16})
+                        access({k: words[reference.array, e] for k, e in served.items() if half <= k < half + 16})
                     split |= {(number, k // 32) for k in served} & {(number, k // 32) for k in missed}
         sums["diverged"] += len(split)
     return sums
@@ -109,12 +109,12 @@ def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
 def product(block: tuple[int, int], pitch: int) -> CumapzProgram:
     """A tiled product of matrices of 32 x 32: loops, two buffers, and a reference that a buffer never serves."""
     n, side = 32, 16
-    across = range(0, side, block[0])
+    columns = range(0, side, block[0])
     a = tuple(
         BufferFetch(
             lambda t, i=i: (t.by * side + t.y) * n + t.phase * side + t.x + i, lambda t, i=i: t.y * pitch + t.x + i
         )
-        for i in across
+        for i in columns
     )
     return CumapzProgram(
         grid=(n // side, n // block[1]),
@@ -145,8 +145,8 @@ def test_sums_against_an_oracle(program):
 def test_rows_of_similar_blocks_count_like_all(fetched):
     short = motivating.program(fetched, size=128)
     assert short.alike > 1 and short.blocks >= first_blocks(GPU, 4, 16, 4)
-    whole, part = estimate(replace(short, alike=1), GPU), estimate(short, GPU)
-    assert whole.mpe == part.mpe and whole.counted.reused == part.counted.reused
+    full, part = estimate(replace(short, alike=1), GPU), estimate(short, GPU)
+    assert full.mpe == part.mpe and full.counted.reused == part.counted.reused
 
 
 def test_blocks_that_use_all_channels_at_first():

@@ -122,9 +122,9 @@ def test_bandwidth_bounds_memory_time(active, blocks, coal, uncoal, comp):
     kernel = AnalyticKernel(4, blocks, active, comp, coal, uncoal)
     said = predict(machine, kernel)
     if said.case == LimitingCase.memory:
-        asked = (coal + uncoal) * 128 * 4 * blocks
+        requested_bytes = (coal + uncoal) * 128 * 4 * blocks
         could = said.cycles / machine.clock_mhz * machine.bandwidth_gb_per_s * 1000
-        assert asked <= could * 1.01
+        assert requested_bytes <= could * 1.01
 
 
 def test_without_memory_instructions_time_is_computation():

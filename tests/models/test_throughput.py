@@ -30,14 +30,14 @@ def counted(transactions, gpu):
         loaded = set()
         for number in range(transactions.first_instruction[first], transactions.first_instruction[last]):
             one = instructions[number]
-            kept = gpu.l1.enabled and one["kind"] == OpKind.load and not one["flags"] & BYPASS_FLAG
+            cached = gpu.l1.enabled and one["kind"] == OpKind.load and not one["flags"] & BYPASS_FLAG
             for k in range(one["first"], one["first"] + one["count"]):
                 sectors = {(int(transactions.lines[k]), s) for s in range(8) if transactions.masks[k] >> s & 1}
-                asked = sectors - loaded if kept else sectors
-                loaded |= sectors if kept else set()
-                to_l2 += sorted(asked)
-                read |= asked if one["kind"] != OpKind.store else set()
-                written |= asked if one["kind"] != OpKind.load else set()
+                requested = sectors - loaded if cached else sectors
+                loaded |= sectors if cached else set()
+                to_l2 += sorted(requested)
+                read |= requested if one["kind"] != OpKind.store else set()
+                written |= requested if one["kind"] != OpKind.load else set()
     memory = [*read, *written] if gpu.l2.enabled else to_l2
     channels = Counter(int(layout(transactions, gpu).mapping["channel"][line]) for line, _ in memory)
     return len(to_l2), len(memory), max(channels.values()) * gpu.dram.channels / len(memory)

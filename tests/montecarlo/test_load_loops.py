@@ -37,7 +37,7 @@ def test_a_second_process_compiles_half_of_the_loops(tmp_path, killed):
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     script = [sys.executable, "-c", FIRST_USE.format(killed=killed)]
     here = subprocess.run(script, env=environment, capture_output=True, text=True, check=True).stdout.split()
-    apart = {"advance_slices", "advance_channels"}
+    separate = {"advance_slices", "advance_channels"}
     assert "advance_sms" in here
-    assert apart & set(here) == (apart if killed else set())
-    assert all(list(tmp_path.rglob(f"*.{name}-*.nbi")) for name in {*here, *apart})
+    assert separate & set(here) == (separate if killed else set())
+    assert all(list(tmp_path.rglob(f"*.{name}-*.nbi")) for name in {*here, *separate})

@@ -27,8 +27,8 @@ def test_a_long_program_begins_with_two_trials(traces, monkeypatch, long, trials
 
 @pytest.mark.parametrize(("long", "quick"), [(1, [False, True]), (1 << 21, [False, False])])
 def test_long_programs_explain_one_kernel_with_gain(traces, monkeypatch, long, quick):
-    asked = []
+    quick_calls = []
     monkeypatch.setattr(profile, "LONG", long)
-    monkeypatch.setattr(profile, "_top_finding", lambda typical, trace, gpu, quick, jobs: asked.append(quick))
+    monkeypatch.setattr(profile, "_top_finding", lambda typical, trace, gpu, quick, jobs: quick_calls.append(quick))
     memsim.profile_program(traces, GPU, jobs=1)
-    assert asked == quick
+    assert quick_calls == quick

@@ -28,10 +28,10 @@ def same(one, other):
 
 
 def test_workers_change_nothing(trace):
-    alone = run(trace, trials=7, seed=3)
-    assert same(alone, run(trace, trials=7, seed=3, jobs=2))
-    assert same(alone, run(trace, trials=7, seed=3, jobs=3))
-    assert alone.trial.tolist() == list(range(7))
+    serial = run(trace, trials=7, seed=3)
+    assert same(serial, run(trace, trials=7, seed=3, jobs=2))
+    assert same(serial, run(trace, trials=7, seed=3, jobs=3))
+    assert serial.trial.tolist() == list(range(7))
 
 
 def test_seeds_differ_and_zero_is_one(trace):
@@ -73,9 +73,9 @@ def test_an_interrupt_keeps_the_finished_trials(trace, jobs):
             raise KeyboardInterrupt
 
     done = run(trace, trials=30, seed=1, jobs=jobs, progress=interrupt_after_two)
-    whole = run(trace, trials=30, seed=1)
+    all_trials = run(trace, trials=30, seed=1)
     assert len(done.trial) == 2
-    assert np.array_equal(done.counters, whole.counters[done.trial])
+    assert np.array_equal(done.counters, all_trials.counters[done.trial])
 
 
 def test_warm_caches_need_no_memory(trace):

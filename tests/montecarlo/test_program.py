@@ -50,10 +50,10 @@ def moved(result, what, level="dram"):
 def test_launch_finds_earlier_launchs_data_in_l2(tmp_path):
     trace = traced(tmp_path, "there")
     cold, warm = memsim.simulate_program([trace, trace], GPU, trials=2)
-    alone = memsim.simulate(trace, GPU, trials=2)
-    assert moved(cold, "reads") == moved(alone, "reads") > 0 == moved(warm, "reads")
+    separate = memsim.simulate(trace, GPU, trials=2)
+    assert moved(cold, "reads") == moved(separate, "reads") > 0 == moved(warm, "reads")
     for what in ("reads", "writes"):  # L1s begin empty each time
-        assert moved(warm, what, "l2") == moved(cold, what, "l2") == moved(alone, what, "l2")
+        assert moved(warm, what, "l2") == moved(cold, what, "l2") == moved(separate, what, "l2")
     assert warm.kernel_time.mean < cold.kernel_time.mean
 
 
@@ -63,10 +63,10 @@ def test_written_data_is_read_and_written_back_later(tmp_path):
     large = memsim.trace("saxpy", gpu=GPU, blocks="all", n=1 << 20, data_seed=2, out=tmp_path / "large.h5")
     of_there, of_back, of_large = memsim.simulate_program([there, back, large], GPU, trials=1)
     assert moved(of_there, "writes") == moved(of_back, "writes") == moved(of_back, "reads") == 0
-    alone = memsim.simulate(large, GPU, trials=1)
+    separate = memsim.simulate(large, GPU, trials=1)
     written = 2 * FITS * 4 // 32
-    left = alone.trials.dirty_sectors.sum()
-    assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(alone, "writes") + left + written
+    left = separate.trials.dirty_sectors.sum()
+    assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(separate, "writes") + left + written
 
 
 def test_trials_are_same_in_any_number_of_processes(tmp_path):
@@ -100,21 +100,21 @@ def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
 
 def test_launch_result_names_earlier_launches_and_repeats_rest(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
-    results, alone = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
+    results, separate = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
     for number, result in enumerate(results):
         about = result.trials.about
         assert about["launches_before"] == [one.digest for one in traces[:number]] and not about["warm"]
         assert "memsim run" not in command(result) and f")[{number}]" in command(result)
     last = results[1].trials
-    assert alone.trials.about.keys() - last.about.keys() == {"interrupted", "until"}
+    assert separate.trials.about.keys() - last.about.keys() == {"interrupted", "until"}
     for name in ("executed", "gpu_provenance"):
-        assert last.about[name] == alone.trials.about[name]
-    assert last.ops == alone.trials.ops and last.sources == alone.trials.sources
+        assert last.about[name] == separate.trials.about[name]
+    assert last.ops == separate.trials.ops and last.sources == separate.trials.sources
     with pytest.raises(InputError, match="launches before are the result's too"):
         with_gains(results[1], traces[1], [])
 
 
-def test_trials_of_later_launch_are_not_continued_alone(tmp_path):
+def test_trials_of_later_launch_are_not_continued(tmp_path):
     trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
     memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
     assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]
@@ -184,5 +184,5 @@ def test_each_launch_has_its_own_l1_sets(placed, tmp_path):
     assert sets[1] < sets[0]
     chained = memsim.simulate_program(traces, "a100", trials=1, settings=settings)
     for trace, result in zip(traces, chained, strict=True):
-        alone = memsim.simulate(trace, "a100", trials=1, settings=settings)
-        assert result.counters["l1"]["sectors"] == alone.counters["l1"]["sectors"]
+        separate = memsim.simulate(trace, "a100", trials=1, settings=settings)
+        assert result.counters["l1"]["sectors"] == separate.counters["l1"]["sectors"]

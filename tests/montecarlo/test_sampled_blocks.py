@@ -20,7 +20,7 @@ def trace():
 
 
 @pytest.fixture(scope="module")
-def whole(trace):
+def full(trace):
     return memsim.simulate(trace, GPU, trials=2, seed=1, settings=SETTINGS, jobs=1)
 
 
@@ -35,19 +35,19 @@ def sample(trace):
     return sampled(trace)
 
 
-def test_a_sample_tells_the_whole_launch(sample, whole):
-    assert sample.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=0.1)
-    assert sample.l2_read.mean == pytest.approx(whole.l2_read.mean, abs=0.02)
+def test_a_sample_tells_the_whole_launch(sample, full):
+    assert sample.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=0.1)
+    assert sample.l2_read.mean == pytest.approx(full.l2_read.mean, abs=0.02)
     low, high = sample.kernel_time_interval
     assert low < sample.kernel_time.mean < high
 
 
-def test_a_sample_replays_a_fifth_of_the_blocks(sample, whole):
+def test_a_sample_replays_a_fifth_of_the_blocks(sample, full):
     found = sample.sampling
     assert found.launched == 640 and 0 < found.blocks <= 0.2 * 640 and not sample.whole
-    assert sample.trials.transactions.mean() < 0.25 * whole.trials.transactions.mean()
+    assert sample.trials.transactions.mean() < 0.25 * full.trials.transactions.mean()
     assert found.time_ms > 0 and found.ratios["l2_read"] >= 0
-    assert whole.sampling is None
+    assert full.sampling is None
 
 
 def test_a_result_keeps_its_groups(sample, tmp_path):
@@ -57,10 +57,10 @@ def test_a_result_keeps_its_groups(sample, tmp_path):
     assert np.array_equal(again.trials.group_counters, sample.trials.group_counters)
 
 
-def test_text_and_json_report_error_of_sampling(sample, whole):
-    assert "due to sampling of blocks" in tables(sample) and "due to sampling" not in tables(whole)
+def test_text_and_json_report_error_of_sampling(sample, full):
+    assert "due to sampling of blocks" in tables(sample) and "due to sampling" not in tables(full)
     assert document(sample)["sampling"]["groups"] == len(sample.trials.about["sample"]["groups"])
-    assert document(whole)["sampling"] is None
+    assert document(full)["sampling"] is None
 
 
 def test_trials_of_samples_and_whole_launches_stay_separate(trace, sample, tmp_path):

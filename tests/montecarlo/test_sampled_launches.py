@@ -38,8 +38,8 @@ def profiled(traces):
 
 
 def test_alike_launches_form_a_group(traces):
-    places = [group.places for group in groups_of(traces)]
-    assert places == [list(range(0, 2 * ROUNDS, 2)), list(range(1, 2 * ROUNDS, 2)), [2 * ROUNDS]]
+    positions = [group.positions for group in groups_of(traces)]
+    assert positions == [list(range(0, 2 * ROUNDS, 2)), list(range(1, 2 * ROUNDS, 2)), [2 * ROUNDS]]
 
 
 def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
@@ -80,13 +80,13 @@ def test_a_file_gives_back_what_was_saved(tmp_path, profiled):
 
 
 def test_the_same_profile_again_replays_nothing(traces, profiled, tmp_path, monkeypatch):
-    from memsim.montecarlo import launch_chain
+    from memsim.montecarlo import launch_sequence
     from memsim.support import result_cache
 
     monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
     monkeypatch.setenv(result_cache.VARIABLE, "10")
     memsim.profile_program(traces, GPU, quick=True, jobs=1)
-    monkeypatch.setattr(launch_chain, "in_processes", None)
+    monkeypatch.setattr(launch_sequence, "in_processes", None)
     again = memsim.profile_program(traces, GPU, quick=True, jobs=1)
     assert np.array_equal(again.time.values, profiled.time.values)
 

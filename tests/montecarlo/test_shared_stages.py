@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from parted_lanes import LONG, traced
+from divergent_lanes import LONG, traced
 
 import memsim
 from memsim.gpu.fields_read import agrees, recording_reads
@@ -49,10 +49,10 @@ def neighbours(gpu):
     """The GPU with another value of a field, for each field that can have another by itself."""
     for section, fields in gpu.model_dump(mode="json").items():
         for name, value in fields.items() if isinstance(fields, dict) else ():
-            wanted = (
+            expected = (
                 (not value,) if isinstance(value, bool) else (value * 2, value // 2) if isinstance(value, int) else ()
             )
-            for one in wanted:
+            for one in expected:
                 with suppress(InputError):
                     yield f"{section}.{name}", override(gpu, {f"{section}.{name}": one})
                     break
@@ -84,8 +84,8 @@ def test_each_gpu_has_its_own_divergence_rule(tmp_path):
         jobs = [TrialJob(Execution.of(trace, gpu, tmp_path / folder), 0) for gpu in order]
         return [int(replay(job, 0, trace.path).trial.cycles) for job in jobs]
 
-    both, turn = cycles(gpus, "one")
-    assert cycles(gpus[::-1], "other") == [turn, both] and turn > 1.5 * both
+    both, turned = cycles(gpus, "one")
+    assert cycles(gpus[::-1], "other") == [turned, both] and turned > 1.5 * both
 
 
 def test_what_is_shared_is_made_once(tmp_path):
@@ -96,9 +96,9 @@ def test_what_is_shared_is_made_once(tmp_path):
         time.sleep(0.2)
         temporary.write_text("whole")
 
-    asked = tmp_path / "folder", "it", load_gpu("tesla-c2050"), make
+    arguments = tmp_path / "folder", "it", load_gpu("tesla-c2050"), make
     found = []
-    threads = [threading.Thread(target=lambda: found.append(made_once(*asked))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(made_once(*arguments))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -116,5 +116,5 @@ def test_what_could_not_be_made_leaves_nothing(tmp_path):
     with pytest.raises(ZeroDivisionError):
         made_once(tmp_path, "it", gpu, fail)
     assert [path.name for path in tmp_path.iterdir()] == ["it.lock"]
-    whole = made_once(tmp_path, "it", gpu, lambda temporary, gpu: temporary.write_text("whole"))
-    assert whole.read_text() == "whole"
+    made = made_once(tmp_path, "it", gpu, lambda temporary, gpu: temporary.write_text("whole"))
+    assert made.read_text() == "whole"

@@ -13,7 +13,7 @@ from memsim.montecarlo import run as montecarlo
 from memsim.support import result_cache
 from memsim.support.cache import VARIABLE
 from memsim.support.errors import InputError
-from memsim.support.result_cache import KeptRows, remove_beyond
+from memsim.support.result_cache import StoredRows, remove_beyond
 
 
 @pytest.fixture(scope="module")
@@ -92,13 +92,13 @@ def test_other_sources_of_the_engine_replay_anew(trace, folder, replayed, monkey
 
 
 def test_damage_costs_only_what_is_behind_it(trace, folder, replayed):
-    whole = run(trace, trials=4)
+    full = run(trace, trials=4)
     (file,) = folder.iterdir()
     content = bytearray(file.read_bytes())
     content[len(content) * 2 // 3] ^= 1
     file.write_bytes(content)
     again = run(trace, trials=4)
-    assert np.array_equal(whole.counters, again.counters)
+    assert np.array_equal(full.counters, again.counters)
     assert 4 < len(replayed) < 8
     run(trace, trials=4)
     before = len(replayed)
@@ -135,7 +135,7 @@ def test_files_that_were_not_used_go_first(tmp_path):
 
 
 def test_row_that_was_half_written_is_cut_off(folder):
-    rows = KeptRows("key")
+    rows = StoredRows("key")
     rows.add(1, {"a": np.arange(3)})
     with (folder / "key").open("ab") as file:
         file.write(b"mstr and so on")

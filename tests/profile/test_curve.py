@@ -33,10 +33,10 @@ class _Lru:
         return mask & ~there
 
 
-def _simulated(tx: Transactions, order, l1: CacheUse, l2: CacheUse, parts: int) -> tuple[float, float]:
+def _simulated(tx: Transactions, order, l1: CacheUse, l2: CacheUse, sublines: int) -> tuple[float, float]:
     """(L1's ratio of transactions, L2's of sectors) of caches of the sizes that are asked for."""
     private = [_Lru(l1.lines) for _ in range(int(order.sms.max()) + 1)]
-    common, sectors = _Lru(l2.lines), 4 // parts
+    common, sectors = _Lru(l2.lines), 4 // sublines
     hits, reads = [0, 0], [0, 0]
     for row, sm in zip(order.instructions, order.sms, strict=True):
         i = tx.instructions[row]
@@ -49,31 +49,31 @@ def _simulated(tx: Transactions, order, l1: CacheUse, l2: CacheUse, parts: int) 
                 missing = private[sm].use(line, mask)
                 if role[0] == COUNTS:
                     hits[0], reads[0], mask = hits[0] + (not missing), reads[0] + 1, missing
-            for part in range(parts):
-                asked = mask >> part * sectors & (1 << sectors) - 1
-                if asked and role[1] != LEAVES:
-                    missing = common.use((line, part), asked, l2.fetched if role[1] == COUNTS else 1)
+            for subline in range(sublines):
+                requested = mask >> subline * sectors & (1 << sectors) - 1
+                if requested and role[1] != LEAVES:
+                    missing = common.use((line, subline), requested, l2.fetched if role[1] == COUNTS else 1)
                     if role[1] == COUNTS:
-                        hits[1] += (asked & ~missing).bit_count()
-                        reads[1] += asked.bit_count()
+                        hits[1] += (requested & ~missing).bit_count()
+                        reads[1] += requested.bit_count()
     return hits[0] / reads[0], hits[1] / reads[1]
 
 
 @pytest.mark.parametrize(
-    ("seed", "held", "parts", "fetched"), [(0, 6, 1, 1), (1, 11, 2, 1), (2, 3, 1, 2), (3, 20, 4, 1)]
+    ("seed", "held", "sublines", "fetched"), [(0, 6, 1, 1), (1, 11, 2, 1), (2, 3, 1, 2), (3, 20, 4, 1)]
 )
-def test_every_point_of_curve_equals_simulated_cache(seed, held, parts, fetched):
+def test_every_point_of_curve_equals_simulated_cache(seed, held, sublines, fetched):
     tx = random_transactions(seed, blocks=12)
     tx.instructions["flags"][::17] |= BYPASS_FLAG
     order = interleaved(tx, 2, 2)
     l1_role, l2_role = np.array([COUNTS, USES, LEAVES], "u1"), np.array([COUNTS, USES, COUNTS], "u1")
-    l1, l2 = CacheUse(l1_role, 128, held), CacheUse(l2_role, 128 // parts, 0, fetched)
+    l1, l2 = CacheUse(l1_role, 128, held), CacheUse(l2_role, 128 // sublines, 0, fetched)
     first, second = curves(tx, order, 128, l1, l2)
     seen = set()
     for lines in (1, 2, 3, 5, 8, 13, 21, 34, 90, 500):
-        at = [CacheUse(l1_role, 128, lines), l2], [l1, CacheUse(l2_role, 128 // parts, lines, fetched)]
-        assert float(first.hit_ratio(lines)) == _simulated(tx, order, *at[0], parts)[0]
-        assert float(second.hit_ratio(lines)) == (hit := _simulated(tx, order, *at[1], parts)[1])
+        at = [CacheUse(l1_role, 128, lines), l2], [l1, CacheUse(l2_role, 128 // sublines, lines, fetched)]
+        assert float(first.hit_ratio(lines)) == _simulated(tx, order, *at[0], sublines)[0]
+        assert float(second.hit_ratio(lines)) == (hit := _simulated(tx, order, *at[1], sublines)[1])
         seen.add(hit)
     assert len(seen) > 3
     assert float(first.hit_ratio(0)) == float(second.hit_ratio(0)) == 0
@@ -85,16 +85,16 @@ def test_needed_capacity_is_smallest_reaching_its_share():
     for curve in curves(tx, interleaved(tx, 2, 2), 128, CacheUse(role, 128, 8), CacheUse(role, 128, 0)):
         for share in (0.5, 0.9, 1.0):
             lines = curve.needed(share)
-            assert curve.hit_ratio(lines - 1) < share * curve.best <= curve.hit_ratio(lines)
+            assert curve.hit_ratio(lines - 1) < share * curve.max_hit_ratio <= curve.hit_ratio(lines)
 
 
 def test_a_sample_of_lines_tells_the_same_curves():
     tx = random_transactions(5, n_lines=4000, blocks=200)
     order, role = interleaved(tx, 4, 4), np.full(3, COUNTS, "u1")
-    asked = CacheUse(role, 128, 300), CacheUse(role, 128, 0)
+    requested = CacheUse(role, 128, 300), CacheUse(role, 128, 0)
     lines = np.array([100, 300, 1000, 2000, 4000])
-    whole, sampled = (curves(tx, order, 128, *asked, most) for most in (1 << 22, 1 << 12))
-    assert sampled[0].step > 1 == whole[0].step
-    for one, other in zip(whole, sampled, strict=True):
+    full, sampled = (curves(tx, order, 128, *requested, most) for most in (1 << 22, 1 << 12))
+    assert sampled[0].step > 1 == full[0].step
+    for one, other in zip(full, sampled, strict=True):
         assert other.uses == pytest.approx(one.uses, rel=0.1)
         assert other.hit_ratio(lines) == pytest.approx(one.hit_ratio(lines), abs=0.04)

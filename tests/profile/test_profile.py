@@ -40,11 +40,11 @@ def _by_sets(trace, tx):
             for k in range(row["first"], row["first"] + row["count"]):
                 for sector in range(8):
                     if tx.masks[k] >> sector & 1:
-                        place = int(tx.lines[k]), sector
-                        first[row["op"]] += place not in ever
-                        of_block[row["op"]] += place not in here
-                        ever.add(place)
-                        here.add(place)
+                        unit = int(tx.lines[k]), sector
+                        first[row["op"]] += unit not in ever
+                        of_block[row["op"]] += unit not in here
+                        ever.add(unit)
+                        here.add(unit)
     return first, of_block
 
 
@@ -73,8 +73,8 @@ def test_scattered_lanes_conflicts_and_reuse_by_hand():
 
     copy = of("saxpy", n=4096)["x[i]"]
     assert (copy.instructions, copy.lanes, copy.sectors, copy.least_sectors) == (128, 4096, 512, 512)
-    apart = of("saxpy", n=1 << 18, variant="block", grid=64, block=128)["x[first + k]"]  # 32 floats a thread
-    assert apart.sectors == 8 * apart.least_sectors and apart.block_sectors == apart.least_sectors
+    scattered = of("saxpy", n=1 << 18, variant="block", grid=64, block=128)["x[first + k]"]  # 32 floats a thread
+    assert scattered.sectors == 8 * scattered.least_sectors and scattered.block_sectors == scattered.least_sectors
     transposed = of("transpose", n=64, variant="tiled")
     read = next(op for text, op in transposed.items() if text.startswith("tile[") and op.passes > op.instructions)
     assert read.passes == 32 * read.least_passes  # the textbook's 32-way conflict
@@ -103,8 +103,8 @@ def test_each_instruction_is_taken_once_in_warp_order(seed):
     for sm in range(sms):
         mine = [span[b] for b in range(7) if order.sms[span[b][0]] == sm]
         assert max(sum(low <= at <= high for low, high in mine) for at in range(len(taken))) <= resident
-    for turn in np.split(warp, np.flatnonzero(order.begins)[1:]):
-        assert len(set(turn)) == len(turn)  # a warp takes one instruction in a turn
+    for round_ in np.split(warp, np.flatnonzero(order.begins)[1:]):
+        assert len(set(round_)) == len(round_)  # a warp takes one instruction in a turn
 
 
 @pytest.mark.parametrize(("seed", "sm", "parts"), [(0, EVERY_SM, 1), (1, 1, 1), (2, EVERY_SM, 2), (3, 0, 4)])
@@ -147,49 +147,49 @@ def test_late_reuses_equal_those_of_lists_per_set():
     tx, set_of = random_transactions(6), np.arange(40, dtype="u4") % 3
     order = interleaved(tx, 2, 2)
     found = in_sets(tx, order, ReuseLevel(1, np.zeros(3, "u1"), 0, 1, 4, 12), set_of, 4)
-    late, asked, seen, sets = np.zeros(3, int), np.zeros((3, 3), int), {}, [[], [], []]
+    late, requested, seen, sets = np.zeros(3, int), np.zeros((3, 3), int), {}, [[], [], []]
     for op, k in _uses(tx, order, 1):
         line, mask = int(tx.lines[k]), int(tx.masks[k])
         held = sets[line % 3]
         late[op] += line not in held and bool(mask & seen.get(line, 0))
         held[:] = [line, *(other for other in held if other != line)][:4]
-        asked[op, line % 3] += mask.bit_count()
+        requested[op, line % 3] += mask.bit_count()
         seen[line] = seen.get(line, 0) | mask
     assert late.sum() and (found.late == late).all()
-    assert (found.sectors == asked.sum(axis=1)).all() and (found.busiest == asked.max(axis=1)).all()
+    assert (found.sectors == requested.sum(axis=1)).all() and (found.busiest == requested.max(axis=1)).all()
 
 
-def test_skew_equals_numpys_over_whole_turns():
-    tx, places = random_transactions(7, blocks=60), 2
+def test_skew_equals_numpys_over_whole_rounds():
+    tx, units = random_transactions(7, blocks=60), 2
     order = interleaved(tx, 2, 2)
-    place = (np.arange(40) % 3 == 0).astype("u2")
-    found = skew(tx, order, place, (places, 32), (np.zeros(3, "u1"), 0), 0)
-    turns = np.repeat(np.cumsum(order.begins, dtype=int), tx.instructions["count"][order.instructions])
-    of = np.array([(op, k, turn) for (op, k), turn in zip(_uses(tx, order), turns, strict=True)])
-    sectors, where = popcounts(tx.masks[of[:, 1]].astype("u4")), place[tx.lines[of[:, 1]]]
-    busiest, total, window = np.zeros(3, int), np.zeros(3, int), np.zeros(len(of), bool)
-    for turn in range(1, of[-1, 2] + 1):
-        if sectors[window].sum() >= 64 * places:
-            top = np.bincount(where[window], sectors[window]).argmax()
-            busiest += np.bincount(of[window, 0], sectors[window] * (where[window] == top), 3).astype(int)
-            total += np.bincount(of[window, 0], sectors[window], 3).astype(int)
-            window[:] = False
-        window |= of[:, 2] == turn
+    unit = (np.arange(40) % 3 == 0).astype("u2")
+    found = skew(tx, order, unit, (units, 32), (np.zeros(3, "u1"), 0), 0)
+    rounds = np.repeat(np.cumsum(order.begins, dtype=int), tx.instructions["count"][order.instructions])
+    of = np.array([(op, k, round_) for (op, k), round_ in zip(_uses(tx, order), rounds, strict=True)])
+    sectors, where = popcounts(tx.masks[of[:, 1]].astype("u4")), unit[tx.lines[of[:, 1]]]
+    busiest, total, interval = np.zeros(3, int), np.zeros(3, int), np.zeros(len(of), bool)
+    for round_ in range(1, of[-1, 2] + 1):
+        if sectors[interval].sum() >= 64 * units:
+            top = np.bincount(where[interval], sectors[interval]).argmax()
+            busiest += np.bincount(of[interval, 0], sectors[interval] * (where[interval] == top), 3).astype(int)
+            total += np.bincount(of[interval, 0], sectors[interval], 3).astype(int)
+            interval[:] = False
+        interval |= of[:, 2] == round_
     assert total.sum() and (found.sectors == total).all() and (found.busiest == busiest).all()
-    assert 1.2 < busiest.sum() / total.sum() * places < 1.5  # two thirds of the lines go to one of two
+    assert 1.2 < busiest.sum() / total.sum() * units < 1.5  # two thirds of the lines go to one of two
 
 
-def test_skew_omits_cached_lines_and_short_windows():
+def test_skew_omits_cached_lines_and_short_intervals():
     trace = memsim.trace("saxpy", n=1 << 18, blocks="all")
     tx = coalesce(trace, GPU)
-    order, place = interleaved(tx, 80, 8), np.zeros(len(tx.line_address), "u2")
+    order, unit = interleaved(tx, 80, 8), np.zeros(len(tx.line_address), "u2")
     served = np.array([op.kind.name == "load" for op in trace.ops], "u1")
-    whole = skew(tx, order, place, (2, 32), (served, 0), 0)
-    assert whole.sectors.sum() == whole.busiest.sum() == pytest.approx(3 * (1 << 15), rel=0.05)
-    behind = skew(tx, order, place, (2, 32), (served, 1 << 10), 1 << 16)  # x and y are read once, y stored where read
+    full = skew(tx, order, unit, (2, 32), (served, 0), 0)
+    assert full.sectors.sum() == full.busiest.sum() == pytest.approx(3 * (1 << 15), rel=0.05)
+    behind = skew(tx, order, unit, (2, 32), (served, 1 << 10), 1 << 16)  # x and y are read once, y stored where read
     loads, store = (behind.sectors[[op.kind.name == kind for op in trace.ops]].sum() for kind in ("load", "store"))
     assert loads == pytest.approx(2 * (1 << 15), rel=0.05) and store == 0
-    assert skew(tx, order, place, (64, RUNS * 32 * 64), (served, 0), 0).sectors.sum() == 0
+    assert skew(tx, order, unit, (64, RUNS * 32 * 64), (served, 0), 0).sectors.sum() == 0
 
 
 def test_block_reads_back_its_first_store():

@@ -22,7 +22,7 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.report.changes import changes
-from memsim.report.figure_options import Sheet
+from memsim.report.figure_options import FigureOptions
 from memsim.report.figure_style import styled
 from memsim.report.page import write_page
 from memsim.report.page.highlight import highlighted
@@ -30,8 +30,7 @@ from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.page.write import render
 from memsim.why import Bottleneck
-from memsim.why.bottleneck import Gain
-from memsim.why.finding import Cause, Finding
+from memsim.why.finding import Cause, Finding, Gain
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -75,7 +74,7 @@ def result():
 
 
 def _page(results, studies=None, causes=None):
-    with styled(Sheet()):
+    with styled(FigureOptions()):
         return render(results, studies or {}, causes)
 
 
@@ -102,10 +101,10 @@ def test_two_results_are_compared(result):
 
 def _cause(cause, lines, gain):
     """A cause with places in the lines of the kernel's file, whose repair won so much."""
-    places = tuple(
+    findings = tuple(
         Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
     )
-    return Bottleneck(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
+    return Bottleneck(cause, findings, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
 
 
 def test_lines_tell_what_can_be_won_there(result):
@@ -300,8 +299,8 @@ def test_no_page_is_wider_than_its_window(tmp_path, result, width):
         "out.textContent = JSON.stringify([document.documentElement.scrollWidth, innerWidth]);"
         "document.body.append(out);"
     )
-    (wide, window), console = _browse(page, drive, tmp_path, width)
-    assert window == width and wide <= window and console == []
+    (wide, visible), console = _browse(page, drive, tmp_path, width)
+    assert visible == width and wide <= visible and console == []
 
 
 @needs_browser

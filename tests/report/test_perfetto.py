@@ -74,7 +74,7 @@ def _packets(recorder):
     return [key for key in recorder.model.statistics.counts if key[1] == "l2" and key[3] == "transactions"]
 
 
-def test_no_block_follows_the_wanted_transactions(trace):
+def test_no_block_follows_the_requested_transactions(trace):
     few = recorded_replay(trace, load_gpu(GPU), most=40)
     assert 40 <= few.model.statistics.transactions < 96
     with pytest.raises(memsim.InputError, match="is no SM of"):

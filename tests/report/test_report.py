@@ -15,7 +15,7 @@ from places import ROOT
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison_figures
-from memsim.report.figure_options import Format, Sheet, Size
+from memsim.report.figure_options import FigureOptions, Format, Size
 from memsim.report.figures import convergence, loads, plot
 from memsim.report.figures.common import source_of
 from memsim.report.formats import format_names, rendered
@@ -191,8 +191,8 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
 
     written = comparison_figures.plot({**others, "many": result}, tmp_path)
     assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
-    alone = comparison_figures.plot({"many": result}, tmp_path / "alone")
-    assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
+    single = comparison_figures.plot({"many": result}, tmp_path / "alone")
+    assert (imread(written[0]).shape[0] > imread(single[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
@@ -214,8 +214,8 @@ def test_labels_show_the_source_line_without_its_comment(result):
 
 
 def test_the_aimed_width_is_within_the_axis(result):
-    asked = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
-    about = replace(result.trials, about=result.trials.about | asked)
+    until = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
+    about = replace(result.trials, about=result.trials.about | until)
     figure = convergence(RunResult(about))
     with warnings.catch_warnings(action="error"):  # matplotlib's, that axes have no room
         figure.savefig(io.BytesIO(), format="svg")
@@ -225,7 +225,7 @@ def test_the_aimed_width_is_within_the_axis(result):
 @pytest.mark.slow
 @pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
 def test_figures_are_written_identically_in_every_format(result, tmp_path, format):
-    first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
+    first, second = (plot(result, tmp_path / name, FigureOptions(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
@@ -236,7 +236,7 @@ def test_figures_are_written_identically_in_every_format(result, tmp_path, forma
 def test_figures_are_as_wide_as_column_or_page(result, tmp_path, size, inches):
     from matplotlib.image import imread
 
-    for path in plot(result, tmp_path, Sheet(dpi=100, size=size)):
+    for path in plot(result, tmp_path, FigureOptions(dpi=100, size=size)):
         assert imread(path).shape[1] == round(100 * inches)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from memsim.sources.function_counts import DOUBLE, FAST, INTEGER_QUOTIENTS, SINGLE
 from memsim.sources.sass.disassembly import disassemble
-from memsim.sources.sass.tools import places_of
+from memsim.sources.sass.tools import paths_of
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 
@@ -19,7 +19,7 @@ def has_tools():
     printed = (
         subprocess.run(["nvcc", "--version"], capture_output=True, text=True).stdout if shutil.which("nvcc") else ""
     )
-    return "release 13.0" in printed and bool(places_of("nvdisasm"))
+    return "release 13.0" in printed and bool(paths_of("nvdisasm"))
 
 
 pytestmark = pytest.mark.skipif(not has_tools(), reason="nvcc 13.0 and nvdisasm are not installed")

@@ -57,12 +57,12 @@ def test_laps_over_an_array_need_its_bytes():
     found = memsim.capacity(trace, "tesla-v100", trials=0)
     l1 = found.caches["l1"]
     assert l1.needed(0.5) == l1.needed(0.9) == 64 * 128
-    assert l1.curve.best == pytest.approx(2 / 3) and l1.hit_ratio(63 * 128) == 0
+    assert l1.curve.max_hit_ratio == pytest.approx(2 / 3) and l1.hit_ratio(63 * 128) == 0
     behind = memsim.capacity(trace, "tesla-v100", trials=0, settings={"l1.size_bytes": 63 * 128, "l1.ways": 63,
                              "l1.carve_outs": [], "l1.reserved_bytes": 0}).caches["l2"]  # fmt: skip
     assert behind.needed(0.9) == 64 * behind.curve.line_bytes * (128 // behind.curve.line_bytes)
-    assert behind.curve.best == pytest.approx(2 / 3)
-    assert not found.caches["l2"].curve.best  # all that is reused stays in L1
+    assert behind.curve.max_hit_ratio == pytest.approx(2 / 3)
+    assert not found.caches["l2"].curve.max_hit_ratio  # all that is reused stays in L1
 
 
 @pytest.mark.parametrize("seed", seeds(4))
@@ -70,8 +70,8 @@ def test_curve_is_replay_of_cache_without_sets(seed):
     """One warp, from its start, has one order; apart are only ways that wait for data while others are used."""
     gpu = override(load_gpu("tesla-c2050"), NO_SETS)
     found = memsim.capacity(memsim.trace(scattered, seed=seed), gpu, trials=1)
-    gaps = [abs(one.hit.mean - one.curve) for cache in found.caches.values() for one in cache.replayed]
-    assert len(gaps) == 6 and max(gaps) < 0.005 and min(gaps) == 0
+    differences = [abs(one.hit.mean - one.curve) for cache in found.caches.values() for one in cache.replayed]
+    assert len(differences) == 6 and max(differences) < 0.005 and min(differences) == 0
     assert len({round(one.curve, 4) for cache in found.caches.values() for one in cache.replayed}) > 4
 
 
@@ -110,7 +110,7 @@ def test_the_command_prints_tables_json_csv_and_draws(path, tmp_path):
     assert len(rows) == 1 + sum(len(cache["curve"]) for cache in document["caches"].values())
 
 
-def test_what_cannot_be_asked_is_refused_in_line(path, tmp_path):
+def test_impossible_requests_are_refused_in_line(path, tmp_path):
     for bad, words in (
         ([path, "--gpu", "geforce-gtx280"], "no cache"),
         ([path, "--json", "--csv"], "exclude each other"),

@@ -30,15 +30,15 @@ def pair(tmp_path_factory):
 
 def test_pairs_match_paired_t_test_and_beat_welch(pair):
     a, b, other = (RunResult.load(pair / f"{name}.h5") for name in ("a", "b", "other"))
-    found, apart = memsim.compare(a, b), memsim.compare(a, other)
+    found, unpaired = memsim.compare(a, b), memsim.compare(a, other)
     logs = [np.log(result.cycles.values) for result in (a, b, other)]
     its = stats.ttest_rel(logs[1], logs[0]).confidence_interval()
     assert found.log_time.interval == pytest.approx((its.low, its.high))
     assert found.speedup == pytest.approx(np.exp(np.mean(logs[0] - logs[1]))) and found.speedup < 1
     its = stats.ttest_ind(logs[2], logs[0], equal_var=False).confidence_interval()
-    assert apart.log_time.interval == pytest.approx((its.low, its.high))
-    assert not found.pairing.why_not and "seeds 3 and 4" in apart.pairing.why_not
-    assert found.log_time.interval.width < apart.log_time.interval.width
+    assert unpaired.log_time.interval == pytest.approx((its.low, its.high))
+    assert not found.pairing.why_not and "seeds 3 and 4" in unpaired.pairing.why_not
+    assert found.log_time.interval.width < unpaired.log_time.interval.width
 
 
 def test_trials_pair_by_number_however_many_each_has(pair):
@@ -49,8 +49,8 @@ def test_trials_pair_by_number_however_many_each_has(pair):
     changes = np.log(b.cycles.values[4:] / a.cycles.values[4:])
     assert fewer.log_time.change == pytest.approx(changes.mean())
     one = {name: value[:1] for name, value in vars(b.trials).items() if isinstance(value, np.ndarray)}
-    alone = memsim.compare(a, RunResult(dataclasses.replace(b.trials, **one)))
-    assert "1 trial numbers" in alone.pairing.why_not and alone.speedup_interval is None and alone.speedup < 1
+    single = memsim.compare(a, RunResult(dataclasses.replace(b.trials, **one)))
+    assert "1 trial numbers" in single.pairing.why_not and single.speedup_interval is None and single.speedup < 1
 
 
 def test_a_result_is_as_fast_as_itself(pair):
@@ -60,13 +60,13 @@ def test_a_result_is_as_fast_as_itself(pair):
     assert not found.loads.only_first and not found.slower_than(0)
 
 
-def test_loads_match_by_place_then_text_rest_listed():
+def test_loads_match_by_location_then_text():
     one, other = spmv(seed=1), spmv(seed=2)
     for op in other.ops:
         op["line"] += 2  # two lines were put in above
     other.ops[4]["text"] = "y[other]"
     found = memsim.compare(RunResult(one), RunResult(other)).loads
-    assert [(row.text, row.place, row.there) for row in found.matched] == [
+    assert [(row.text, row.location, row.second_location) for row in found.matched] == [
         ("row_ptr[row]", "spmv.py:41", "spmv.py:43"), ("row_ptr[row + 1]", "spmv.py:41", "spmv.py:43"),
         ("indices[j]", "spmv.py:43", "spmv.py:45"), ("val[j]", "spmv.py:44", "spmv.py:46"),
     ]  # fmt: skip

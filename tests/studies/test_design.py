@@ -55,12 +55,12 @@ def test_samples_fill_a_range_evenly(method):
     vary = {"dram.queue": made({"from": 1, "to": 64}), "sm.clock_mhz": made({"from": 100.0, "to": 1e4, "scale": "log"})}
     points = design.sampled(method, vary, 256, seed=3)
     assert points == design.sampled(method, vary, 256, seed=3) != design.sampled(method, vary, 256, seed=4)
-    whole = [point["dram.queue"] for point in points]
-    assert all(type(one) is int and 1 <= one <= 64 for one in whole)
+    integers = [point["dram.queue"] for point in points]
+    assert all(type(one) is int and 1 <= one <= 64 for one in integers)
     below = sum(point["sm.clock_mhz"] < 1000 for point in points)  # half of a logarithmic range
     assert abs(below - 128) <= {"random": 45, "latin_hypercube": 1, "sobol": 1}[method]
     if method == "latin_hypercube":  # four a value: one in each 256th
-        assert set(np.bincount(whole)[1:]) == {4}
+        assert set(np.bincount(integers)[1:]) == {4}
 
 
 def test_saltelli_points_are_what_scipy_asks_for():

@@ -73,9 +73,9 @@ def test_a_hierarchy_whose_latency_is_a_sum(tmp_path):
     assert h1 > 0 and latency == pytest.approx(expected, rel=0.02)
     study = StudyTrials(points, [StudyCase("walk", "tesla-c2050")], done)
     found = {one.name: one for one in of_study(study, "cycles").inputs}
-    parts = {"l1.hit_latency_cycles": h1 * 100, "l2.hit_latency_cycles": (1 - h1) * 200}
-    for name, part in parts.items():
-        share = part**2 / sum(each**2 for each in parts.values())
+    terms = {"l1.hit_latency_cycles": h1 * 100, "l2.hit_latency_cycles": (1 - h1) * 200}
+    for name, term in terms.items():
+        share = term**2 / sum(each**2 for each in terms.values())
         assert found[name].first == pytest.approx(share, abs=0.08)
         assert found[name].total == pytest.approx(share, abs=0.08)
 
@@ -83,10 +83,10 @@ def test_a_hierarchy_whose_latency_is_a_sum(tmp_path):
 def test_other_designs_and_unfinished_ones_are_refused():
     vary = {"l1.mshrs": made([1, 2, 4]), "l2.mshrs": made([8, 16])}
     points = sampled("saltelli", vary, 4, seed=0)
-    whole = StudyTrials(points, [StudyCase("k")], {})
-    assert is_saltelli(whole)
+    complete = StudyTrials(points, [StudyCase("k")], {})
+    assert is_saltelli(complete)
     with pytest.raises(InputError, match="16 points .* --resume"):
-        of_study(whole, "cycles")
+        of_study(complete, "cycles")
     for other in (sampled("random", vary, 16, seed=0), points[:-1], []):
         with pytest.raises(InputError, match="saltelli"):
             of_study(StudyTrials(other, [StudyCase("k")], {}), "cycles")

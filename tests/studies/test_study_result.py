@@ -82,9 +82,9 @@ def test_a_study_begins_with_a_sentence():
     )
     assert found is not None and float(found[1]) == pytest.approx(20, abs=1)
     assert float(found[2]) < float(found[1]) < float(found[3])
-    nothing = _grid(lambda point: 1.0)
-    assert conclusions(nothing) == ["spmv on tesla-c2050: l1.size_bytes and l1.ways change nothing within the noise"]
-    text = study_text(nothing)
+    unchanged = _grid(lambda point: 1.0)
+    assert conclusions(unchanged) == ["spmv on tesla-c2050: l1.size_bytes and l1.ways change nothing within the noise"]
+    text = study_text(unchanged)
     assert text.index("change nothing") < text.index("48 KiB") and "time, " in text
 
 

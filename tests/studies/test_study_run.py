@@ -29,35 +29,35 @@ KERNEL = {"spmv": {"workload": "spmv", "parameters": {"rows": 2048, "nnz_per_row
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def complete(tmp_path_factory):
     return small_study().run(tmp_path_factory.mktemp("whole") / "study.h5")
 
 
-def test_a_points_trials_are_those_of_a_run(whole, tmp_path):
+def test_a_points_trials_are_those_of_a_run(complete, tmp_path):
     study = small_study()
     for point, ways in ((0, 4), (3, 12)):
         rows, size = study.points[point]["workload.rows"], study.points[point]["l1.size_bytes"]
         trace = memsim.trace("spmv", rows=rows, nnz_per_row=8, blocks="1x", out=tmp_path / f"{point}.h5")
-        alone = memsim.simulate(trace, "tesla-c2050", trials=6, settings={"l1.size_bytes": size, "l1.ways": ways})
-        mine = whole.result(point).trials
-        assert np.array_equal(mine.counters, alone.trials.counters)
-        assert np.array_equal(mine.cycles, alone.trials.cycles)
-        assert mine.about["gpu"] == alone.trials.about["gpu"]
+        single = memsim.simulate(trace, "tesla-c2050", trials=6, settings={"l1.size_bytes": size, "l1.ways": ways})
+        mine = complete.result(point).trials
+        assert np.array_equal(mine.counters, single.trials.counters)
+        assert np.array_equal(mine.cycles, single.trials.cycles)
+        assert mine.about["gpu"] == single.trials.about["gpu"]
 
 
-def test_trials_of_an_earlier_run_are_not_replayed(whole, tmp_path, monkeypatch):
+def test_trials_of_an_earlier_run_are_not_replayed(complete, tmp_path, monkeypatch):
     from memsim.support import result_cache
 
     monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
     monkeypatch.setenv(result_cache.VARIABLE, "10")
     first = small_study().run()
-    assert not different(first, whole)
+    assert not different(first, complete)
     monkeypatch.setattr(running, "replay", None)
     assert not different(small_study().run(), first)
 
 
-def test_workers_change_nothing(whole):
-    assert not different(small_study().run(jobs=2), whole)
+def test_workers_change_nothing(complete):
+    assert not different(small_study().run(jobs=2), complete)
 
 
 def test_a_kernel_at_hand_can_be_studied(tmp_path):
@@ -131,7 +131,7 @@ def test_a_point_stops_when_its_answer_is_known():
     assert not different(*between)
 
 
-def test_resume_goes_on_after_an_interrupt(whole, tmp_path):
+def test_resume_goes_on_after_an_interrupt(complete, tmp_path):
     out, done = tmp_path / "study.h5", []
 
     def interrupt(state):
@@ -143,13 +143,13 @@ def test_resume_goes_on_after_an_interrupt(whole, tmp_path):
     assert not partial.about["complete"] and not out.exists() and journal_path(out).exists()
     with pytest.raises(InputError, match="has 9 trials of a run that was ended; give --resume"):
         small_study().run(out)
-    kept = []
-    again = small_study().run(out, resume=True, progress=lambda state: kept.append(state.kept))
-    assert kept[-1] == 9 and not different(again, whole) and not journal_path(out).exists()
+    restored = []
+    again = small_study().run(out, resume=True, progress=lambda state: restored.append(state.restored))
+    assert restored[-1] == 9 and not different(again, complete) and not journal_path(out).exists()
     with pytest.raises(InputError, match="exists; give --resume"):
         small_study().run(out)
-    small_study().run(out, resume=True, progress=lambda state: kept.append(state.trials - state.kept))
-    assert kept[-1] == 0  # all are in the file
+    small_study().run(out, resume=True, progress=lambda state: restored.append(state.trials - state.restored))
+    assert restored[-1] == 0  # all are in the file
 
 
 def test_a_damaged_journal_is_one_line(tmp_path):
@@ -161,7 +161,7 @@ def test_a_damaged_journal_is_one_line(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
+def test_a_killed_worker_loses_no_trial(complete, tmp_path):
     """Its trials are begun again, by another one."""
     killed = []
 
@@ -172,7 +172,7 @@ def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
             os.kill(killed[0], signal.SIGKILL)
 
     found = small_study().run(tmp_path / "study.h5", jobs=2, progress=kill_one)
-    assert killed and not different(found, whole)
+    assert killed and not different(found, complete)
 
 
 @pytest.mark.slow
@@ -188,11 +188,11 @@ def _suicide(*_):
 
 @pytest.mark.slow
 @pytest.mark.random
-def test_kills_lose_only_trials_in_progress(whole, tmp_path):
+def test_kills_lose_only_trials_in_progress(complete, tmp_path):
     draw = random.Random(FIRST_SEED)
     for jobs in (1, 2):
         for _ in range(cases(6)):
-            found = kill(tmp_path, whole, jobs, draw, 1.6)
+            found = kill(tmp_path, complete, jobs, draw, 1.6)
             assert not (found.damaged or found.wrong or found.lost or found.repeated), found
 
 
@@ -250,7 +250,7 @@ def trace_bytes(tmp_path_factory):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("traces", "jobs"), [(0, 1), (0.1, 2), (1.1, 1), (1.1, 2), (1.3, 1)])
-def test_full_disk_is_one_line_and_study_resumes(whole, trace_bytes, tmp_path, traces, jobs):
+def test_full_disk_is_one_line_and_study_resumes(complete, trace_bytes, tmp_path, traces, jobs):
     """A disk with room for so many traces: none for the study's, or for that and some trials."""
     out, room = tmp_path / "study.h5", int(traces * trace_bytes)
     done = subprocess.run(
@@ -259,10 +259,10 @@ def test_full_disk_is_one_line_and_study_resumes(whole, trace_bytes, tmp_path, t
     assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1, done
     assert "full" in done.stdout or "cannot be written" in done.stdout
     assert not out.exists()
-    kept = []
-    again = small_study().run(out, resume=True, progress=lambda state: kept.append(state.kept))
-    assert not different(again, whole) and list(tmp_path.iterdir()) == [out]
-    assert (kept[-1] > 0) == (traces > 1)  # trials that were finished before the disk was full
+    restored = []
+    again = small_study().run(out, resume=True, progress=lambda state: restored.append(state.restored))
+    assert not different(again, complete) and list(tmp_path.iterdir()) == [out]
+    assert (restored[-1] > 0) == (traces > 1)  # trials that were finished before the disk was full
 
 
 def _short_of_memory(*task):
@@ -273,8 +273,8 @@ def _short_of_memory(*task):
     return worker.replay(*task)
 
 
-def test_worker_short_of_memory_begins_its_trial_again(whole, monkeypatch):
+def test_worker_short_of_memory_begins_its_trial_again(complete, monkeypatch):
     monkeypatch.setattr(running, "replay", _short_of_memory)
     lost = []
     found = small_study().run(jobs=2, progress=lambda state: lost.append(state.lost))
-    assert lost[-1] == 2 and not different(found, whole)
+    assert lost[-1] == 2 and not different(found, complete)

@@ -70,12 +70,12 @@ def chase(tmp_path_factory):
 @pytest.mark.slow
 def test_a_walk_through_memory_is_main_memorys_latency(chase):
     """The time of dependent misses moves by the share of the latency that the uncertain part is of a miss."""
-    whole = {"stochastic.start_alignment": False}  # one walk from its start, not two halves side by side
-    found = memsim.uncertainty(chase, "tesla-v100", points=12, trials=1, settings=whole)
+    settings = {"stochastic.start_alignment": False}  # one walk from its start, not two halves side by side
+    found = memsim.uncertainty(chase, "tesla-v100", points=12, trials=1, settings=settings)
     gpu = load_gpu("tesla-v100")
     first = found.effects[0]
     assert first.factor.name == "dram.latency_cycles" and first.share > 0.9
-    hops = memsim.simulate(chase, "tesla-v100", trials=1, settings=whole)
+    hops = memsim.simulate(chase, "tesla-v100", trials=1, settings=settings)
     misses = hops.counters["dram"]["transactions"]["reads"]
     expected = misses * (first.factor.high - gpu.dram.latency_cycles)
     assert first.high["cycles"] - found.base["cycles"].mean == pytest.approx(expected, rel=0.02)

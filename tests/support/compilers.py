@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memsim.capture.compilers import find_compiler
-from memsim.sources.sass.tools import places_of
+from memsim.sources.sass.tools import paths_of
 from memsim.support.errors import InputError
 
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed: nothing can be captured")
@@ -27,11 +27,11 @@ needs_capture = pytest.mark.skipif(not _captures(), reason="nvcc (toolkit or whe
 
 def assembled(text: str, architecture: str, folder: Path) -> Path:
     """The machine code that ptxas makes of PTX, a cubin; a test that asks for it is skipped where there is no ptxas."""
-    if not places_of("ptxas"):
+    if not paths_of("ptxas"):
         pytest.skip("no ptxas")
     source, made = folder / "k.ptx", folder / "k.cubin"
     source.write_text(text, encoding="utf-8")
-    command = [places_of("ptxas")[0], f"-arch={architecture}", str(source), "-o", str(made)]
+    command = [paths_of("ptxas")[0], f"-arch={architecture}", str(source), "-o", str(made)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return made

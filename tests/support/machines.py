@@ -41,7 +41,15 @@ from memsim.trace.schema import (
     LoadClass,
     OpKind,
 )
-from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, CONTROL, INSTRUCTION, NOTHING, PARTING, Transactions
+from memsim.trace.transactions import (
+    BYPASS_FLAG,
+    CONSTANT_FLAG,
+    CONTROL,
+    DIVERGENCE,
+    INSTRUCTION,
+    NO_ANSWER,
+    Transactions,
+)
 
 N_OPS = 4
 NO_CONTROL = (NO_SCOREBOARD, 0, 0, 0)
@@ -99,7 +107,7 @@ def instruction(
     arrives: int = 0,
     awaits: int = 0,
     data: bool = False,
-    parts: tuple[int, int] = (0, 0),
+    divergence: tuple[int, int] = (0, 0),
     control: tuple[int, int, int, int] = NO_CONTROL,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
@@ -113,7 +121,7 @@ def instruction(
         masked: an access of no lane.
         arrives, awaits: at which phase of an mbarrier, 0 for none.
         data: a store of what the loads of its sequence bring.
-        parts: rows from it to a second side, and to where both have ended.
+        divergence: rows from it to the second path, and to where both reconverge.
         control: CONTROL of machine code, as far as the instruction can have it.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
@@ -121,20 +129,20 @@ def instruction(
     flags |= Flag.data * data | BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
     op = NO_OP if barrier or not (transactions or slots) else op
     waits = waits or [0 if sequence or barrier or data else NO_WAIT] * 3
-    answers = NOTHING
+    answers = NO_ANSWER
     if kind in (OpKind.load, OpKind.atomic) and (transactions or slots):
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     sets, waits_for, stall, result = control
-    if answers == NOTHING and (
+    if answers == NO_ANSWER and (
         not result or not gap or barrier or masked or arrives or awaits or transactions or slots
     ):
         sets, result = NO_SCOREBOARD, 0
-    control = sets, waits_for, stall, result if answers == NOTHING and sets != NO_SCOREBOARD else 0
+    control = sets, waits_for, stall, result if answers == NO_ANSWER and sets != NO_SCOREBOARD else 0
     return dict(
         control=control,
-        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - off_path, 0),
+        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, critical_path=max(gap - off_path, 0),
         slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
-        parts=parts,
+        divergence=divergence,
         **dict(zip(WAIT_COLUMNS, waits, strict=True)),
     )  # fmt: skip
 
@@ -154,11 +162,11 @@ def trace(
     warps = [warp for block in blocks for warp in block]
     flat = [i for warp in warps for i in warp]
     records = np.zeros(len(flat), INSTRUCTION)
-    for name in ("kind", "op", "flags", "gap", "chain", "slots", "wavefronts", *WAIT_COLUMNS, "answers", "mix"):
+    for name in ("kind", "op", "flags", "gap", "critical_path", "slots", "wavefronts", *WAIT_COLUMNS, "answers", "mix"):
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
-    partings = np.array([tuple(i["parts"]) for i in flat], PARTING)
+    divergences = np.array([tuple(i["divergence"]) for i in flat], DIVERGENCE)
     controls = np.array([i["control"] for i in flat], CONTROL)
     phases = np.array([i["phase"] for i in flat], "<u4")
     arriving = phases[records["flags"] & Flag.arrives != 0]
@@ -176,7 +184,7 @@ def trace(
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
         n_ops=n_ops,
         mixes=np.zeros(1, MIX) if mixes is None else mixes,
-        partings=partings if partings["join"].any() else partings[:0],
+        divergences=divergences if divergences["reconvergence"].any() else divergences[:0],
         controls=controls if (controls != np.array(NO_CONTROL, CONTROL)).any() else controls[:0],
         phase=phases if phases.any() else phases[:0],
         arrivals=np.bincount(arriving, minlength=int(phases.max()) + 1).astype("<u4") if phases.any() else phases[:0],
@@ -197,7 +205,7 @@ def without_control_codes(tx: Transactions) -> Transactions:
 
 def in_turn(tx: Transactions) -> Transactions:
     """The same, but the sides of a branch are issued one after the other."""
-    return replace(tx, partings=tx.partings[:0])
+    return replace(tx, divergences=tx.divergences[:0])
 
 
 def one_warp(*instructions: dict[str, Any], addresses: Sequence[int] | None = None) -> Transactions:
@@ -408,7 +416,7 @@ def _merged(draw, tx: Transactions) -> Transactions:
 def _part(draw, rows: list[dict[str, Any]]) -> None:
     """Let lanes part somewhere in rows without barriers."""
     first, second, join = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=3, max_size=3, unique=True)))
-    rows[first] |= dict(parts=(second - first, join - first))
+    rows[first] |= dict(divergence=(second - first, join - first))
 
 
 def _mbarrier(draw, warps: list[list], phase: int, more: dict[str, Any], loads: st.SearchStrategy) -> None:

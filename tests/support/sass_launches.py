@@ -12,12 +12,12 @@ import pytest
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.sources.sass.choice import machine_code_kernel
-from memsim.sources.sass.tools import places_of
+from memsim.sources.sass.tools import paths_of
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
 
 needs_machine_code = pytest.mark.skipif(
-    not (places_of("ptxas") and places_of("nvdisasm")), reason="ptxas or nvdisasm is not installed"
+    not (paths_of("ptxas") and paths_of("nvdisasm")), reason="ptxas or nvdisasm is not installed"
 )
 
 

@@ -113,11 +113,11 @@ def test_it_is_one_line_and_little_memory(path, change, problem):
 
 
 @pytest.mark.parametrize(("flags", "op", "mask"), [(0, 0, 1), (0, 0xFFFF, 0), (int(Flag.barrier), 0xFFFF, 1)])
-def test_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
+def test_path_switch_has_lanes_and_no_access(path, flags, op, mask):
     with changed(path) as file:
-        for name, value in (("flags", flags | int(Flag.turn)), ("op", op), ("mask", mask), ("stride", 0)):
+        for name, value in (("flags", flags | int(Flag.path_switch)), ("op", op), ("mask", mask), ("stride", 0)):
             file[f"instructions/{name}"][0] = value
-    with pytest.raises(InputError, match="instructions/flags must let a warp turn to some lanes"):
+    with pytest.raises(InputError, match="instructions/flags must switch a warp to some lanes"):
         list(Trace.open(path).chunks())
 
 

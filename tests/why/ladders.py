@@ -245,8 +245,8 @@ def multiplied(t: Thread, a, b, c, step, tile, depth):
     """A tile of C a block."""
     mine, other = t.shared(tile * depth, np.float32), t.shared(depth * (tile + 5), np.float32)
     row, columns = mine_of(t, step, tile)
-    across = sum(width for _, width in columns)
-    sums = [t.var(0.0) for _ in range(HEIGHT * across)]
+    columns_per_thread = sum(width for _, width in columns)
+    sums = [t.var(0.0) for _ in range(HEIGHT * columns_per_thread)]
     for start in range(0, a.shape[1], depth):
         copied(t, a, b, mine, other, start, step, tile, depth)
         t.sync()
@@ -255,7 +255,7 @@ def multiplied(t: Thread, a, b, c, step, tile, depth):
                 with t.independent(len(sums)):
                     for i, left in enumerate(of_a):
                         for j, right in enumerate(of_b):
-                            sums[i * across + j] += left * right
+                            sums[i * columns_per_thread + j] += left * right
         t.sync()
     for i in range(HEIGHT):
         line = (t.block_idx.y * tile + row + i) * c.shape[1] + t.block_idx.x * tile

@@ -181,10 +181,10 @@ def through_columns(t: Thread, a, b, pitch):
     tile = t.shared((32, pitch), np.float32)
     lane, first = t.lane_id, t.global_id // 32 * 32
     warp = t.warp_id
-    for turn in range(8):
-        tile[lane, (warp + turn) % 32] = a[first + lane]
+    for step in range(8):
+        tile[lane, (warp + step) % 32] = a[first + lane]
         t.sync()
-        b[first + lane] = tile[lane, (warp + turn) % 32]
+        b[first + lane] = tile[lane, (warp + step) % 32]
 
 
 @workload

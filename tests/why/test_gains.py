@@ -53,7 +53,7 @@ def _check(slow, fast, cause):
     """The first finding that was replayed is `cause`, and wins what the fast version wins, within a third."""
     (trace, result), (_, faster) = slow, fast
     true = 1 - faster.kernel_time.mean / result.kernel_time.mean
-    causes = explain(result, trace).causes
+    causes = explain(result, trace).bottlenecks
     first = next(one for one in causes if one.gain is not None)
     assert first.cause is cause
     assert first.gain.share.mean == pytest.approx(true, rel=1 / 3)
@@ -63,9 +63,12 @@ def _check(slow, fast, cause):
 def check_bounds(causes):
     """No replay saves more than its bound, nor does its interval reach beyond, nor do its places cost more."""
     for one in causes:
-        assert 0 <= one.bound <= 1 and sum(finding.cost for finding in one.findings) <= one.bound + 1e-9
+        assert (
+            0 <= one.upper_bound <= 1
+            and sum(finding.bounded_share for finding in one.findings) <= one.upper_bound + 1e-9
+        )
         if one.gain is not None:
-            assert one.gain.share.mean <= one.bound and one.gain.interval.high <= one.bound
+            assert one.gain.share.mean <= one.upper_bound and one.gain.interval.high <= one.upper_bound
 
 
 @pytest.mark.parametrize("pair", _marked(PAIRS))
@@ -85,8 +88,8 @@ def test_the_same_explanation_again_replays_nothing(tmp_path, monkeypatch):
     once = explain(result, trace)
     monkeypatch.setattr(gains, "in_processes", None)
     again = explain(result, trace)
-    assert any(one.gain for one in once.causes)
-    for one, other in zip(once.causes, again.causes, strict=True):
+    assert any(one.gain for one in once.bottlenecks)
+    for one, other in zip(once.bottlenecks, again.bottlenecks, strict=True):
         assert one.cause is other.cause and (one.gain is None) == (other.gain is None)
         assert one.gain is None or one.gain.share.values.tolist() == other.gain.share.values.tolist()
 
@@ -102,27 +105,27 @@ def test_so_it_is_of_kernels_of_our_own(pair):
 def test_bounding_shared_memory_is_reported_first():
     """Eight results per thread save 30 %; 18 % is predicted, as they save address arithmetic, too."""
     trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
-    first = explain(result, trace).causes[0]
-    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
+    first = explain(result, trace).bottlenecks[0]
+    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.upper_bound
 
 
-def _nothing_is_told(trace, result):
-    causes = explain(result, trace).causes
+def _reports_no_findings(trace, result):
+    causes = explain(result, trace).bottlenecks
     check_bounds(causes)
     return all(one.gain is None or one.gain.share.mean < 0.01 for one in causes)
 
 
 def test_kernel_with_nothing_wrong_has_nothing_to_win():
-    assert _nothing_is_told(*_simulated("saxpy", "tesla-v100", n=1 << 20))
+    assert _reports_no_findings(*_simulated("saxpy", "tesla-v100", n=1 << 20))
 
 
 @pytest.mark.slow
-def test_what_costs_nothing_wins_nothing():
+def test_cause_without_cost_has_no_gain():
     """CUDAMicroBench's MemAlign: warps that begin in the middle of a sector."""
     of = dict(n=1 << 18, dtype="float64")
     (trace, result), (_, aligned) = (_simulated("saxpy", "tesla-v100", offset=by, **of) for by in (1, 0))
     assert abs(1 - aligned.kernel_time.mean / result.kernel_time.mean) < 0.01
-    assert _nothing_is_told(trace, result)
+    assert _reports_no_findings(trace, result)
 
 
 @pytest.mark.slow
@@ -131,7 +134,7 @@ def test_no_gain_exceeds_its_bound(gpu):
     """Workloads with three or more causes each, at their default sizes."""
     for workload in ("bfs", "gaussian", "gram_schmidt", "neighbours", "pointer_chase", "srad"):
         trace, result = _simulated(workload, gpu)
-        check_bounds(explain(result, trace).causes)
+        check_bounds(explain(result, trace).bottlenecks)
 
 
 @pytest.fixture(scope="module")

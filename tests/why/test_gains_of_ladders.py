@@ -31,7 +31,7 @@ TOLD = [
     ("long sgemm", 8, 6, Cause.conflicts),
 ]
 # Fewer than 3 % are won, and nothing is said.
-NOTHING_LEFT = [("reduction", 4, 6), ("reduction", 6, 7)]
+FINISHED = [("reduction", 4, 6), ("reduction", 6, 7)]
 
 # Of the time: the second reduction's barriers of one warp and its bank conflicts save about 6.5 % each.
 ALIKE = 0.005
@@ -60,7 +60,7 @@ def won(simulated, ladder, slow, fast):
 
 def reported(simulated, ladder, step):
     trace, result = simulated(ladder, step)
-    causes = explain(result, trace).causes
+    causes = explain(result, trace).bottlenecks
     check_bounds(causes)
     return [one for one in causes if one.gain is not None]
 
@@ -84,15 +84,15 @@ def test_rows_per_thread_gain_like_rows_per_block(simulated):
     assert first.gain.share.mean == pytest.approx(1 - after / before, rel=1 / 3)
 
 
-def test_products_that_their_instructions_bound_are_promised_nothing(simulated):
+def test_products_bound_by_instructions_have_no_gain(simulated):
     """Eight results by one of a thread: what the next step's eight by eight win, no rule on accesses sees."""
     trace, result = simulated("long sgemm", 4)
-    first = explain(result, trace).causes[0]
+    first = explain(result, trace).bottlenecks[0]
     assert first.cause is Cause.issue_bound and first.gain is None
 
 
-@pytest.mark.parametrize(("ladder", "slow", "fast"), NOTHING_LEFT)
-def test_where_nothing_is_left_nothing_is_told(simulated, ladder, slow, fast):
+@pytest.mark.parametrize(("ladder", "slow", "fast"), FINISHED)
+def test_finished_ladder_has_no_findings(simulated, ladder, slow, fast):
     assert 0 <= won(simulated, ladder, slow, fast) < 0.03
     assert not reported(simulated, ladder, slow)
 
@@ -100,5 +100,5 @@ def test_where_nothing_is_left_nothing_is_told(simulated, ladder, slow, fast):
 def test_barriers_of_last_warp_gain_no_more_later(simulated):
     """That step also spares the other warps their comparisons, so at least half is reported, not all."""
     first = reported(simulated, "reduction", 3)[0]
-    assert first.cause is Cause.barriers and first.gain.share.mean < first.excess
+    assert first.cause is Cause.barriers and first.gain.share.mean < first.attributable_share
     assert 1 / 2 < first.gain.share.mean / won(simulated, "reduction", 3, 4) < 1

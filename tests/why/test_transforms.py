@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import slow_and_fast
 from budget import cases
-from parted_lanes import traced
+from divergent_lanes import traced
 
 import memsim
 from memsim import Launch, Thread, workload
@@ -19,7 +19,7 @@ from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, KnownWaits, OpKind
 from memsim.why import Cause
 from memsim.why.transforms import find_transforms
-from memsim.why.transforms.transform import TransformedTrace, whole_blocks
+from memsim.why.transforms.transform import TransformedTrace, read_blocks
 
 
 def _trace(name="transpose", **parameters):
@@ -120,24 +120,24 @@ def test_transforms_do_not_depend_on_blocks_per_chunk(name, cause, monkeypatch):
 
 
 USES = "ld.global.u32 %r6, [%rd3]; add.u32 %r7, %r6, 1; st.global.u32 [%rd3], %r7;"
-TWO_SIDES = f"{USES * 6} @%p1 bra $other; {USES * 6} bra $end; $other: {USES} $end: {USES * 6}"
+TWO_PATHS = f"{USES * 6} @%p1 bra $other; {USES * 6} bra $end; $other: {USES} $end: {USES * 6}"
 
 
 @pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
 def test_lanes_part_where_they_did(cause, tmp_path):
     """Else what a transform wins would be lost by sides in turn: it waits for fewer loads, or lanes are others."""
-    trace, gpu = traced(TWO_SIDES, tmp_path), memsim.load_gpu("tesla-v100")
-    before = coalesce(trace, gpu).partings
-    assert before["join"].any()
+    trace, gpu = traced(TWO_PATHS, tmp_path), memsim.load_gpu("tesla-v100")
+    before = coalesce(trace, gpu).divergences
+    assert before["reconvergence"].any()
     for transform in find_transforms(cause, trace, tuple(range(len(trace.ops))), gpu):
         after = coalesce(transform.of(trace, gpu)[0], gpu)
-        assert np.array_equal(after.partings, before), transform.text
-        assert not after.instructions["wait_long"][before["join"] > 0].any()
+        assert np.array_equal(after.divergences, before), transform.text
+        assert not after.instructions["wait_long"][before["reconvergence"] > 0].any()
 
 
 def test_lanes_read_and_written_back_are_the_trace():
     trace = _trace("spmv", rows=512, nnz_per_row=8)
-    for blocks in whole_blocks(trace, 1000):
+    for blocks in read_blocks(trace, 1000):
         rows = np.flatnonzero(blocks.chunk.op != 0xFFFF)
         addresses = lane_addresses(blocks.chunk, rows)
         again = with_addresses(blocks.chunk, rows, addresses)
@@ -145,9 +145,9 @@ def test_lanes_read_and_written_back_are_the_trace():
         assert again.first_address[-1] == len(again.addresses)
 
 
-def test_whole_blocks_are_the_trace():
+def test_blocks_together_are_the_trace():
     trace = _trace()
-    parts = list(whole_blocks(trace, 100))
+    parts = list(read_blocks(trace, 100))
     (chunk,) = trace.chunks()
     assert len(parts) == trace.n_blocks
     assert (np.concatenate([part.chunk.base for part in parts]) == chunk.base).all()
@@ -186,7 +186,7 @@ def test_filled_lanes_do_the_same_in_fewer_instructions():
     assert len(before) == 16 * 8 * 5 + 16 * (4 + 2 + 1) and len(after) == 16 * (4 + 2 + 6)
 
 
-def test_both_sides_of_a_branch_become_one_access():
+def test_both_paths_of_a_branch_become_one_access():
     trace = _trace("warp_divergence", n=1 << 12, variant="lanes")
     loads = tuple(k for k, op in enumerate(trace.ops) if op.text.startswith("x["))
     fixed = _repaired(trace, Cause.divergence, loads, 1)
@@ -220,11 +220,11 @@ def test_accesses_outside_arrays_keep_their_layout():
     assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
 
 
-def chased(t: Thread, following, sums, chain):
+def chased(t: Thread, following, sums, linked):
     """A list whose elements lie at equal steps, followed; or the same elements added up."""
     place, total = t.var(t.global_id), t.var(0)
     for step in t.range(12):
-        if chain:
+        if linked:
             place.set(following[place])
             total += place
         else:
@@ -233,23 +233,23 @@ def chased(t: Thread, following, sums, chain):
 
 
 @workload
-def list_or_array(chain: bool = True) -> Launch:
+def list_or_array(linked: bool = True) -> Launch:
     """Two blocks of a warp; the list's elements are 64 apart."""
     following = (np.arange(1024, dtype=np.int32) + 64) % 1024
-    return Launch(chased, 2, 32, dict(following=following, sums=np.zeros(64, np.int32), chain=chain))
+    return Launch(chased, 2, 32, dict(following=following, sums=np.zeros(64, np.int32), linked=linked))
 
 
-@pytest.mark.parametrize("chain", [True, False])
-def test_regular_chain_of_loads_is_not_prefetched(chain):
-    trace = memsim.trace(list_or_array, chain=chain, blocks="all")
+@pytest.mark.parametrize("linked", [True, False])
+def test_regular_chain_of_loads_is_not_prefetched(linked):
+    trace = memsim.trace(list_or_array, linked=linked, blocks="all")
     load = _op(trace, "following")
     later = _repaired(trace, Cause.latency, (load,))
     waits = [
         [chunk.wait_long[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
         for one in (trace, later)
     ]
-    assert trace.ops[load].by_data is chain and trace.issue.dependence is KnownWaits.scoreboard
-    assert all(np.array_equal(*each) for each in zip(*waits, strict=True)) is chain
+    assert trace.ops[load].by_data is linked and trace.issue.dependence is KnownWaits.scoreboard
+    assert all(np.array_equal(*each) for each in zip(*waits, strict=True)) is linked
 
 
 def halves(t: Thread, sums, both):
@@ -273,11 +273,11 @@ def halved(both: bool = False) -> Launch:
     return Launch(halves, 3, 128, dict(sums=np.zeros(3, np.float32), both=both))
 
 
-@pytest.mark.parametrize(("both", "kept"), [(False, 1), (True, 2)])
-def test_barriers_between_accesses_of_one_warp_are_removed(both, kept):
+@pytest.mark.parametrize(("both", "remaining"), [(False, 1), (True, 2)])
+def test_barriers_between_accesses_of_one_warp_are_removed(both, remaining):
     trace = memsim.trace(halved, both=both, blocks="all")
     transformed = _repaired(trace, Cause.barriers, ())
-    for one, barriers in ((trace, 3), (transformed, kept)):
+    for one, barriers in ((trace, 3), (transformed, remaining)):
         flags = np.concatenate([chunk.flags for chunk in one.chunks()])
         assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
 
@@ -287,34 +287,38 @@ def test_every_other_block_ends_at_its_first_barrier():
     (before,), (after,) = trace.chunks(), _repaired(trace, Cause.trees, ()).chunks()
     for warp, (first, end) in enumerate(itertools.pairwise(before.first_instruction)):
         barrier = first + int(np.argmax(before.flags[first:end] & Flag.barrier != 0))
-        kept = barrier if warp // trace.launch.warps_per_block % 2 else end
-        assert after.op[first:kept].tolist() == before.op[first:kept].tolist()
-        assert (after.op[kept:end] == NO_OP).all() and not after.flags[kept:end].any() and not after.gap[kept:end].any()
+        remaining = barrier if warp // trace.launch.warps_per_block % 2 else end
+        assert after.op[first:remaining].tolist() == before.op[first:remaining].tolist()
+        assert (
+            (after.op[remaining:end] == NO_OP).all()
+            and not after.flags[remaining:end].any()
+            and not after.gap[remaining:end].any()
+        )
 
 
-def in_turns(t: Thread, a, turns, syncs):
+def one_warp_at_a_time(t: Thread, a, sharers, syncs):
     """One warp after the other stores to the same elements, with barriers before each turn."""
-    for turn in turns:
+    for number in sharers:
         for _ in range(syncs):
             t.sync()
-        with t.where(t.thread_idx.x // 32 == turn):
+        with t.where(t.thread_idx.x // 32 == number):
             a[t.lane_id] = 1.0
 
 
 @workload
-def turns(order: str = "01", syncs: int = 1) -> Launch:
+def sharers(order: str = "01", syncs: int = 1) -> Launch:
     """Two blocks of two warps."""
-    arguments = dict(a=np.zeros(32, np.float32), turns=[int(turn) for turn in order], syncs=syncs)
-    return Launch(in_turns, 2, 64, arguments)
+    arguments = dict(a=np.zeros(32, np.float32), sharers=[int(number) for number in order], syncs=syncs)
+    return Launch(one_warp_at_a_time, 2, 64, arguments)
 
 
 @pytest.mark.parametrize("syncs", [1, 2, 3])
-@pytest.mark.parametrize(("order", "kept"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
-def test_between_two_warps_one_barrier_stays(order, kept, syncs):
+@pytest.mark.parametrize(("order", "remaining"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
+def test_between_two_warps_one_barrier_stays(order, remaining, syncs):
     """The first behind the accesses of the other warp."""
-    transformed = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
+    transformed = _repaired(memsim.trace(sharers, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
     expected = np.zeros(len(order) * syncs, bool)
-    expected[[turn * syncs for turn in kept]] = True
+    expected[[number * syncs for number in remaining]] = True
     (chunk,) = transformed.chunks()
     for first, end in itertools.pairwise(chunk.first_instruction):
         left = chunk.flags[first:end][chunk.op[first:end] == NO_OP] & Flag.barrier != 0
@@ -338,7 +342,7 @@ def handed_back() -> Launch:
 
 
 @pytest.mark.parametrize("mixes", [None, MOST_MIXES // 2, MOST_MIXES // 2 + 1])
-def test_load_passed_by_shuffle_leaves_instruction_in_gap(mixes):
+def test_load_passed_by_shuffle_leaves_instruction_in_run(mixes):
     """Of which the mix knows, where it knew the gap's others, unless there is no room for such mixes."""
     trace = memsim.trace(handed_back, blocks="all")
     if mixes:

@@ -24,12 +24,12 @@ from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
 from memsim.why import Cause, explain, find_bottlenecks, regime
 from memsim.why.bottlenecks import gpu_of
-from memsim.why.lanes import conflicts
-from memsim.why.parts import bound_by
-from memsim.why.regime import too_few_warps
+from memsim.why.lanes import find_bank_conflicts
+from memsim.why.limiter import find_limiting_component
+from memsim.why.regime import find_too_few_warps
 from memsim.why.reuse import median_lines
-from memsim.why.site import kernel_file, sites
-from memsim.why.trees import of_few_elements
+from memsim.why.source_access import kernel_file, source_accesses
+from memsim.why.trees import find_sums_of_few_elements
 from memsim.why.work import ResultWork
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
@@ -95,7 +95,11 @@ def test_inefficiency_is_named_and_gone_in_fast_version(pair):
     result = _result(name, gpu, n=n, **common, **slow)
     assert _causes(result)[0] is cause
     first = _of(result, cause).findings[0]
-    assert first.place.startswith(f"{name}.py:") and first.array and 0 < first.cost <= first.excess <= 1
+    assert (
+        first.location.startswith(f"{name}.py:")
+        and first.array
+        and 0 < first.bounded_share <= first.attributable_share <= 1
+    )
     assert set(_causes(_result(name, gpu, n=n, **common, **fast))) == STAYS.get(pair, set())
 
 
@@ -136,14 +140,14 @@ def test_launch_of_few_warps_is_told_by_model():
         "16 blocks for 80 SMs: 80% of the SMs are idle; an SM holds 8 of 64 warps, limited by "
     )
     assert only.advice.startswith("launch more threads")
-    assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
+    assert only.bounded_share <= 1 - max(8 / 64, bandwidth_used(result))
 
 
 def test_sms_without_block_are_reported_with_fitting_blocks():
     result = _result(limited, threads=1024, n_blocks=3)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.evidence.startswith("3 blocks for 80 SMs: 96% of the SMs are idle")
-    assert only.excess == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
+    assert only.attributable_share == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
 
 
 @pytest.mark.parametrize(
@@ -159,16 +163,20 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
     trace = memsim.trace(limited, gpu="tesla-v100", threads=threads, registers=registers, shared=shared)
     result = memsim.simulate(trace, gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
+    (only,) = find_too_few_warps(
+        replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0
+    )
     assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
 
 
 def test_warps_that_slow_model_are_not_advised(monkeypatch):
-    monkeypatch.setattr(sys.modules[too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
+    monkeypatch.setattr(sys.modules[find_too_few_warps.__module__], "_gain_of_full_sms", lambda of: -0.11)
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
-    assert only.evidence.endswith("predicts no less time with full SMs") and only.excess == 0
+    (only,) = find_too_few_warps(
+        replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0
+    )
+    assert only.evidence.endswith("predicts no less time with full SMs") and only.attributable_share == 0
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_warps_that_slow_model_are_not_advised(monkeypatch):
 def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
-    (only,) = bound_by(result, [])
+    (only,) = find_limiting_component(result, [])
     assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
@@ -202,8 +210,11 @@ def test_text_and_json_say_the_same(tmp_path):
     text = why_text(result)
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
-    wanted = document(result)["findings"][0]
-    assert wanted.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
+    expected = document(result)["findings"][0]
+    assert (
+        expected.items()
+        >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
+    )
     result.save(tmp_path / "r.h5")
     command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
@@ -239,15 +250,15 @@ def test_constant_addresses_cost_time_of_own_unit():
     trace = memsim.trace(looked_up, gpu="tesla-v100", blocks="all")
     result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
     gpu = load_gpu("tesla-v100")
-    first = explain(result, trace).causes[0]
+    first = explain(result, trace).bottlenecks[0]
     warps = (1 << 14) // 32
     assert first.cause is Cause.conflicts and "32.0 distinct constant addresses" in first.findings[0].evidence
     lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
-    assert first.excess == pytest.approx(min(1, lost))
-    assert 0 < first.gain.share.mean <= first.bound
-    (site,) = (one for one in sites(result, gpu) if one.own_unit)
+    assert first.attributable_share == pytest.approx(min(1, lost))
+    assert 0 < first.gain.share.mean <= first.upper_bound
+    (access,) = (one for one in source_accesses(result, gpu) if one.own_unit)
     with pytest.raises(AssertionError):  # without such a unit there is no cost of its own, rather than none
-        list(conflicts(site, result, override(gpu, {"sm.constant_cycles": None})))
+        list(find_bank_conflicts(access, result, override(gpu, {"sm.constant_cycles": None})))
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])
@@ -267,10 +278,10 @@ def test_files_without_profiles_are_refused():
     assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
-@pytest.mark.parametrize(("file", "wanted"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
-def test_findings_without_access_are_in_kernels_file(faultless, file, wanted):
+@pytest.mark.parametrize(("file", "expected"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
+def test_findings_without_access_are_in_kernels_file(faultless, file, expected):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(RunResult(trials)) == wanted
+    assert kernel_file(RunResult(trials)) == expected
 
 
 def test_another_trace_is_refused_without_findings_too(faultless):
@@ -282,7 +293,7 @@ def test_another_trace_is_refused_without_findings_too(faultless):
 
 def test_findings_that_need_trace_are_reported_as_omitted(faultless):
     quick, gone = explain(faultless, quick=True), explain(faultless)
-    assert quick.causes == gone.causes == []
+    assert quick.bottlenecks == gone.bottlenecks == []
     unseen = "skipped: barriers of one warp, sums of few elements"
     assert quick.note == f"{unseen} (--quick does not read the trace)"
     assert gone.note.startswith("no speed-ups were estimated: the trace is no longer at ")
@@ -320,7 +331,7 @@ def _added_up(**parameters):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "wanted"),
+    ("parameters", "expected"),
     [
         (dict(), True),
         (dict(n_blocks=255), False),  # half as many would leave SMs idle
@@ -330,18 +341,18 @@ def _added_up(**parameters):
         (dict(barriers=6, step=4), False),  # the load-store units have no room for what half the tree would win
     ],
 )
-def test_trees_of_few_elements_need_half_the_blocks(parameters, wanted):
-    found = of_few_elements(*_added_up(**parameters))
-    assert (found is not None) == wanted
-    assert found is None or 0 < found.excess <= found.bound
+def test_trees_of_few_elements_need_half_the_blocks(parameters, expected):
+    found = find_sums_of_few_elements(*_added_up(**parameters))
+    assert (found is not None) == expected
+    assert found is None or 0 < found.attributable_share <= found.upper_bound
 
 
 def test_conflicts_of_tree_come_before_its_few_elements():
     result, trace = _added_up(step=2)
-    assert of_few_elements(result, trace) is not None
-    causes = [one.cause for one in explain(result, trace).causes]
+    assert find_sums_of_few_elements(result, trace) is not None
+    causes = [one.cause for one in explain(result, trace).bottlenecks]
     assert Cause.conflicts in causes and Cause.trees not in causes
-    assert Cause.trees in [one.cause for one in explain(*_added_up()).causes]
+    assert Cause.trees in [one.cause for one in explain(*_added_up()).bottlenecks]
 
 
 def counts_in_shared(t: Thread, data, out, bins, step):
@@ -372,11 +383,11 @@ def counted_in_shared(bins: int = 32, step: int = 1, n_blocks: int = 160) -> Lau
 )
 def test_shared_atomics_on_one_address_are_contention(parameters, cause):
     trace = memsim.trace(counted_in_shared, gpu="tesla-v100", blocks="all", **parameters)
-    found = explain(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1), trace).causes
+    found = explain(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1), trace).bottlenecks
     of_shared = [one for one in found if one.cause in (Cause.contended, Cause.conflicts)]
     assert [one.cause for one in of_shared] == ([cause] if cause else [])
     for one in of_shared:
-        assert one.gain is not None and 0.1 < one.gain.share.mean <= one.bound
+        assert one.gain is not None and 0.1 < one.gain.share.mean <= one.upper_bound
         assert ("pad rows" in one.findings[0].advice) == (cause is Cause.conflicts)
         assert ("per warp" in one.findings[0].advice) == (cause is Cause.contended)
 

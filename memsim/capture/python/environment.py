@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from memsim.capture.kept_ptx import KEPT_PTX
+from memsim.capture.dumped_ptx import DUMPED_PTX
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
@@ -26,10 +26,10 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
         gpu: that packages compile for.
     """
     found = dict(variables)
-    found["PYTHONPATH"] = _joined(str(CHILD), found.get("PYTHONPATH"))
+    found["PYTHONPATH"] = _prepended(str(CHILD), found.get("PYTHONPATH"))
     # torch's device is compiled once for each torch.
     found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
-    found["PATH"] = _joined(str(_tools(scratch, gpu)), found.get("PATH"))
+    found["PATH"] = _prepended(str(_tools(scratch, gpu)), found.get("PATH"))
     linked = scratch / "lib"
     linked.mkdir(exist_ok=True)
     (linked / "libcuda.so").symlink_to(libraries / "libcuda.so.1")  # Triton 3.4 links its driver with -lcuda
@@ -37,7 +37,7 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     (linked / "libcudart.so").symlink_to(libraries / "libcudart.so.13")
     for name in ("c10_cuda", "torch_cuda"):
         (linked / f"lib{name}.a").write_bytes(EMPTY_ARCHIVE)
-    found["LIBRARY_PATH"] = _joined(str(linked), found.get("LIBRARY_PATH"))
+    found["LIBRARY_PATH"] = _prepended(str(linked), found.get("LIBRARY_PATH"))
     # What it builds here must not be found by a torch with a GPU. Building takes a minute, so it stays for later runs.
     found.setdefault("TORCH_EXTENSIONS_DIR", str(cache_folder("python") / "extensions"))
     found["NVCC_APPEND_FLAGS"] = f"{found.get('NVCC_APPEND_FLAGS', '')} -lineinfo".strip()  # for nvcc in the program
@@ -47,7 +47,7 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     return found
 
 
-def _joined(first: str, rest: str | None) -> str:
+def _prepended(first: str, rest: str | None) -> str:
     return f"{first}:{rest}" if rest else first
 
 
@@ -81,13 +81,13 @@ def _cupy(scratch: Path) -> dict[str, str]:
 
 def _others(scratch: Path) -> dict[str, str]:
     """Warp and CuTe DSL: a cache of this run; CuTe DSL loads machine code, and keeps its PTX in a folder besides."""
-    kept = scratch / "cute"
-    kept.mkdir(exist_ok=True)
+    dump_folder = scratch / "cute"
+    dump_folder.mkdir(exist_ok=True)
     return {
         "WARP_CACHE_PATH": str(scratch / "warp"),
         "CUTE_DSL_CACHE_DIR": str(scratch / "cute-cache"),
         "CUTE_DSL_KEEP": "ptx",
-        "CUTE_DSL_DUMP_DIR": str(kept),
+        "CUTE_DSL_DUMP_DIR": str(dump_folder),
         "CUTE_DSL_LINEINFO": "1",
-        KEPT_PTX: str(kept),
+        DUMPED_PTX: str(dump_folder),
     }

@@ -15,7 +15,7 @@ from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.trace import Progress
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
@@ -27,7 +27,7 @@ def capture_script(
     arguments: Sequence[str],
     out: Path,
     gpu: GPU,
-    wanted: Wanted,
+    selection: CaptureSelection,
     progress: Progress | None = None,
     timer: Timer | LaunchTimer | None = None,
     needs_trace: bool = True,
@@ -36,7 +36,7 @@ def capture_script(
 
     Args:
         script, arguments: as the user would run them.
-        out, gpu, wanted, progress, timer, needs_trace: as for :func:`memsim.capture.server.serve`.
+        out, gpu, selection, progress, timer, needs_trace: as for :func:`memsim.capture.server.serve`.
 
     Raises:
         InputError: the file cannot be read, the program fails, a kernel cannot be run, or the wanted launch never
@@ -51,7 +51,7 @@ def capture_script(
             command,
             variables,
             gpu,
-            wanted,
+            selection,
             out,
             shown=str(script),
             origin=origin_of(script),

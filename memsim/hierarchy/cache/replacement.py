@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.gpu.choices import Replacement
 from memsim.hierarchy.cache.ways import Cache, first_way, make_newest, oldest_way, slot_of_way, way_of_slot
-from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.hashed_draws import hash32
 from memsim.jit.compiled import inlined
 from memsim.jit.specialization import fixed
 

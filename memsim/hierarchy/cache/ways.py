@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.hierarchy.loops.host_lines import line_aligned
 from memsim.jit.compiled import inlined
+from memsim.jit.host_lines import line_aligned
 from memsim.jit.vector_compare import MANY
 
 # Eight bytes with one more of the level's own.
@@ -52,12 +52,12 @@ class Cache(NamedTuple):
     shape: np.ndarray  # one SHAPE
 
 
-def place_of_set(s, n, g):
+def first_way_of(s, n, g):
     """The way of slot 0 of set `s`, of `n` ways a set and `g` group bits; that of slot k is k << g further."""
     return ((s >> g) * n << g) + (s & ((1 << g) - 1))
 
 
-_compiled_first_way = inlined(place_of_set)
+_compiled_first_way = inlined(first_way_of)
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""DRAM channels, advanced by one window of time in their own command clock.
+"""DRAM channels, advanced by one quantum of time in their own command clock.
 
 A channel issues one command after the other, each in the first cycle in which the timing table allows it. A bank whose
 open row nobody wants precharges and activates the next as soon as it can; a column command goes to the oldest request
@@ -21,7 +21,7 @@ from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
 from memsim.hierarchy.requests import append, schedule, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 
 
 @inlined
@@ -223,7 +223,7 @@ def accept(m, start, end):
 @inlined
 def advance_channels(m, start, end):
     """Advance every channel over the SM cycles [start, end)."""
-    m = place_of(m)
+    m = pointer_to(m)
     accept(m, start, end)
     clock_end = to_clock(m.p[0], end)
     for c in range(len(m.channels)):

@@ -75,9 +75,9 @@ def offer_row(m, c, bank, clock):
     if age == NO_AGE:
         return
     at = max(clock, m.row_ready[c * m.p[0].banks + bank])
-    best, least = m.channels[c].row_at, m.channels[c].row_age
-    better = (at < best) | ((at == best) & (age < least))
-    m.channels[c].row_at = at if better else best
+    earliest, least = m.channels[c].row_at, m.channels[c].row_age
+    better = (at < earliest) | ((at == earliest) & (age < least))
+    m.channels[c].row_at = at if better else earliest
     m.channels[c].row_age = age if better else least
 
 
@@ -86,9 +86,9 @@ def offer_column(m, c, direction, bank, clock):
     """A bank has got a request to its open row: is it the one to be accessed next?"""
     q = (c * 2 + direction) * m.p[0].banks + bank
     at, age = max(clock, bus_ready(m, c, direction), m.column_ready[q]), m.hit_age[q]
-    best, least = m.channels[c].column_at, m.channels[c].column_age
-    better = (at < best) | ((at == best) & (age < least))
-    m.channels[c].column_at = at if better else best
+    earliest, least = m.channels[c].column_at, m.channels[c].column_age
+    better = (at < earliest) | ((at == earliest) & (age < least))
+    m.channels[c].column_at = at if better else earliest
     m.channels[c].column_age = age if better else least
 
 
@@ -110,17 +110,17 @@ def next_row(m, c, direction, clock, closed):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open; with `closed` only of banks that need no precharge. (NEVER, NO_AGE) if there is none."""
     banks = c * m.p[0].banks
-    best = NO_AGE
+    earliest = NO_AGE
     for k in range(m.p[0].banks):
         age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
-        best = min(best, age)
-    if best == NO_AGE or m.row_ready[banks + bank_of(best)] <= clock:
-        return NEVER if best == NO_AGE else clock, best
-    best = NO_AGE
+        earliest = min(earliest, age)
+    if earliest == NO_AGE or m.row_ready[banks + bank_of(earliest)] <= clock:
+        return NEVER if earliest == NO_AGE else clock, earliest
+    earliest = NO_AGE
     for k in range(m.p[0].banks):
         age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
-        best = min(best, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
-    return ranked(best, clock)
+        earliest = min(earliest, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
+    return ranked(earliest, clock)
 
 
 @inlined
@@ -142,15 +142,15 @@ def first_ready(m, c, ages, direction, clock):
     """(Cycle, age) of the column command that can soonest go, of those of a direction with an age in `ages`."""
     base = (c * 2 + direction) * m.p[0].banks
     start = max(clock, bus_ready(m, c, direction))
-    best = NO_AGE
+    earliest = NO_AGE
     for k in range(m.p[0].banks):
-        best = min(best, ages[base + k])
-    if best == NO_AGE or m.column_ready[base + bank_of(best)] <= start:
-        return NEVER if best == NO_AGE else start, best
-    best = NO_AGE
+        earliest = min(earliest, ages[base + k])
+    if earliest == NO_AGE or m.column_ready[base + bank_of(earliest)] <= start:
+        return NEVER if earliest == NO_AGE else start, earliest
+    earliest = NO_AGE
     for k in range(m.p[0].banks):
-        best = min(best, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + ages[base + k])
-    return ranked(best, start)
+        earliest = min(earliest, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + ages[base + k])
+    return ranked(earliest, start)
 
 
 @inlined
@@ -158,12 +158,12 @@ def first_in_order(m, c, direction, clock):
     """(Cycle, age) of the column command of the oldest request of a direction, if its row is open."""
     base = (c * 2 + direction) * m.p[0].banks
     start = max(clock, bus_ready(m, c, direction))
-    best = NO_AGE
+    earliest = NO_AGE
     for k in range(m.p[0].banks):
-        best = min(best, m.head_age[base + k])
-    if best == NO_AGE or m.hit_age[base + bank_of(best)] == NO_AGE:
+        earliest = min(earliest, m.head_age[base + k])
+    if earliest == NO_AGE or m.hit_age[base + bank_of(earliest)] == NO_AGE:
         return NEVER, NO_AGE
-    return max(start, m.column_ready[base + bank_of(best)]), best
+    return max(start, m.column_ready[base + bank_of(earliest)]), earliest
 
 
 @inlined

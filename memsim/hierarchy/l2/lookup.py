@@ -64,7 +64,7 @@ def to_memory(m, s, kind, line, mask, op, time):
 @inlined
 def invalidate_sharers(m, s, line, mask, time):
     """An inclusive L2 takes the line out of the L1s that got it."""
-    if m.p[0].l1_whole:
+    if m.p[0].l1_unsectored:
         mask = m.p[0].all_sectors
     for word in range(m.p[0].sharer_words):
         at = line * m.p[0].sharer_words + word
@@ -81,7 +81,7 @@ def invalidate_sharers(m, s, line, mask, time):
                 reply(m, r, time)
             bits >>= 1
             sm += 1
-        if m.p[0].l1_whole or m.p[0].lines_per_packet == 1:
+        if m.p[0].l1_unsectored or m.p[0].lines_per_packet == 1:
             m.sharers[at] = 0
 
 
@@ -123,11 +123,11 @@ def find_lines(m, tag, demand):
     p = m.p[0]
     absent = 0
     for position in range(p.lines_per_packet):
-        part = demand & p.line_mask << position * p.sectors_per_line
-        if part:
+        of_line = demand & p.line_mask << position * p.sectors_per_line
+        if of_line:
             way = recall(m.way_of, m.cache, tag + position)
             m.packet_ways[position] = way
-            absent |= part if way < 0 else 0
+            absent |= of_line if way < 0 else 0
     return absent
 
 
@@ -177,15 +177,15 @@ def write(m, r, demand, valid, pending, activated):
     active = demand ^ missing if policy == NO_ALLOCATE else demand
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
-        part = demand >> shift & p.line_mask
+        of_line = demand >> shift & p.line_mask
         way = m.packet_ways[position]
-        if part and way >= 0:
+        if of_line and way >= 0:
             if policy == VALIDATE:
                 m.cache.ways[way].valid = m.cache.ways[way].valid | missing >> shift & p.line_mask
-            kept = part & (ALL ^ through >> shift)
-            if p.max_dirty and kept and m.cache.ways[way].dirty == 0:
+            written = of_line & (ALL ^ through >> shift)
+            if p.max_dirty and written and m.cache.ways[way].dirty == 0:
                 m.dirty_ways[m.sets_of[(m.requests[r].line << p.packet_bits) + position]] += 1
-            m.cache.ways[way].dirty = m.cache.ways[way].dirty | kept
+            m.cache.ways[way].dirty = m.cache.ways[way].dirty | written
             m.cache.ways[way].activated = m.cache.ways[way].activated | active >> shift & p.line_mask
             m.writers[way] = op
     hits = demand & valid
@@ -199,9 +199,9 @@ def write_through(m, s, r, sectors, time):
     """Send what a store's policy does not keep on to DRAM, a request an L2 line."""
     p = m.p[0]
     for position in range(p.lines_per_packet):
-        part = sectors & p.line_mask << position * p.sectors_per_line
-        if part:
-            to_memory(m, s, WRITE_BACK, m.requests[r].line, part, m.requests[r].op, time)
+        of_line = sectors & p.line_mask << position * p.sectors_per_line
+        if of_line:
+            to_memory(m, s, WRITE_BACK, m.requests[r].line, of_line, m.requests[r].op, time)
 
 
 @inlined
@@ -229,10 +229,10 @@ def await_sectors(m, fetch):
     """Mark the sectors that a fetch brings as pending."""
     p = m.p[0]
     for position in range(p.lines_per_packet):
-        part = fetch >> position * p.sectors_per_line & p.line_mask
-        if part:
+        of_line = fetch >> position * p.sectors_per_line & p.line_mask
+        if of_line:
             way = m.packet_ways[position]
-            m.cache.ways[way].pending = m.cache.ways[way].pending | part
+            m.cache.ways[way].pending = m.cache.ways[way].pending | of_line
 
 
 @inlined

@@ -17,11 +17,11 @@ from memsim.jit.specialization import fixed, matching
 # What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.
 _FERMI = dict(
     inclusive=1, sharer_words=1, lines_per_packet=4, packet_bits=2, sectors_per_line=1, line_mask=1, sector_bits=0,
-    l1_whole=1, group_bits=2, max_dirty=0, half=0, clock_up=1, write_hit=1, write_miss=UPDATE_MEMORY,
+    l1_unsectored=1, group_bits=2, max_dirty=0, half=0, clock_up=1, write_hit=1, write_miss=UPDATE_MEMORY,
 )  # fmt: skip
 _LATER = dict(
     inclusive=0, sharer_words=0, lines_per_packet=1, packet_bits=0, sectors_per_line=4, line_mask=15, sector_bits=2,
-    l1_whole=0, group_bits=0, write_hit=0, write_miss=VALIDATE,
+    l1_unsectored=0, group_bits=0, write_hit=0, write_miss=VALIDATE,
 )  # fmt: skip
 KINDS = [{"off": 0, "step_mask": ALL, **kind} for kind in (_FERMI, _LATER)]
 
@@ -44,11 +44,11 @@ def most_writes(gpu: GPU) -> int:
     return (3 if max_dirty(gpu) else 2) * (gpu.l1.line_bytes // gpu.l2.line_bytes)
 
 
-def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
+def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
     """The record of the L2 slices.
 
     Args:
-        apart: the L2 lines of one L1 line always lie in different sets.
+        distinct_sets: whether the L2 lines of one L1 line always lie in different sets.
         n_lines: of the trace.
     """
     ahead, back = crossing_cycles(gpu)
@@ -63,10 +63,10 @@ def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
         packet_bits=lines.bit_length() - 1,
         sectors_per_line=sectors,
         line_mask=(1 << sectors) - 1,
-        step_mask=ALL if apart else (1 << sectors) - 1,  # sectors of a packet looked up at once
+        step_mask=ALL if distinct_sets else (1 << sectors) - 1,  # sectors of a packet looked up at once
         sector_bits=sectors.bit_length() - 1,
         all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
-        l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        l1_unsectored=gpu.l1.sector_bytes == gpu.l1.line_bytes,
         group_bits=group_bits(gpu),
         l2_mshrs=max(gpu.l2.mshrs, most_writes(gpu)),
         max_dirty=max_dirty(gpu),

@@ -22,7 +22,7 @@ from memsim.jit.compiled import inlined
 
 
 @inlined
-def across(m, s):
+def opposite_slice(m, s):
     """The slice of the other partition that lies across from slice `s`."""
     half = m.p[0].half
     return s - half if s >= half else s + half
@@ -40,7 +40,7 @@ def enter(m, r):
     home = m.requests[r].target
     m.requests[r].home = home
     if of_other_partition(m, home, m.requests[r].sm):
-        m.requests[r].target = across(m, home)
+        m.requests[r].target = opposite_slice(m, home)
 
 
 @inlined
@@ -53,7 +53,7 @@ def cross(m, event_queue, s, r, to, time):
 
 
 @inlined
-def look_up_across(m, s, r, time):
+def look_up_copy(m, s, r, time):
     """Look a request up in the slice across from its home: answer it from a copy, or send it on."""
     p = m.p[0]
     if reads(m.requests[r].kind):
@@ -76,7 +76,7 @@ def answer(m, s, r, time):
     if m.p[0].half and of_other_partition(m, s, m.requests[r].sm):
         if reads(m.requests[r].kind):
             m.copied[m.requests[r].line] = 1
-        cross(m, m.to_near, s, r, across(m, s), time + m.p[0].back_cycles)
+        cross(m, m.to_near, s, r, opposite_slice(m, s), time + m.p[0].back_cycles)
     else:
         reply(m, r, time)
 
@@ -89,7 +89,7 @@ def drop_copy(m, s, r, time):
     d = take(m.free_requests)
     m.requests[d].line = line
     m.requests[d].kind = INVALIDATE
-    cross(m, m.to_near, s, d, across(m, s), time + m.p[0].back_cycles)
+    cross(m, m.to_near, s, d, opposite_slice(m, s), time + m.p[0].back_cycles)
 
 
 @inlined

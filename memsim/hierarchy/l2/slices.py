@@ -1,4 +1,4 @@
-"""The L2 slices, advanced by one window of time.
+"""The L2 slices, advanced by one quantum of time.
 
 A slice takes its requests in order of arrival, one at a time, and is busy for each sector it looks up. Sectors that
 miss are fetched from DRAM by one request a packet.
@@ -12,13 +12,13 @@ from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.ways import oldest_way
 from memsim.hierarchy.codes import ALL, FETCH, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_through
-from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
+from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_copy
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
 from memsim.hierarchy.requests import append, give, pop, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 
 
 @inlined
@@ -67,8 +67,8 @@ def serve(m, s, r, time):
     while todo:
         demand = todo & step
         if demand:
-            looked_up, brings, passes = look_up_lines(m, s, r, demand, time)
-            fetch |= brings
+            looked_up, missing, passes = look_up_lines(m, s, r, demand, time)
+            fetch |= missing
             through |= passes
             todo ^= looked_up
             if looked_up != demand:
@@ -132,11 +132,11 @@ def arrive(m, s, time):
     m.slices[s].fetches -= 1
     mask = np.int64(m.requests[f].mask)
     for position in range(p.lines_per_packet):
-        part = mask >> position * p.sectors_per_line & p.line_mask
-        if part:
+        of_line = mask >> position * p.sectors_per_line & p.line_mask
+        if of_line:
             way = m.fill_ways[f * p.lines_per_packet + position]
-            m.cache.ways[way].valid = m.cache.ways[way].valid | part
-            m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ part)
+            m.cache.ways[way].valid = m.cache.ways[way].valid | of_line
+            m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ of_line)
     r = m.requests[f].waiters
     while r >= 0:
         after = m.requests[r].next
@@ -195,8 +195,8 @@ def prefetch_sharers(m, r):
 def busy_cycles(m, r):
     """Cycles of its clock that a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
-    whole = p.sector_cycles * m.sectors[m.requests[r].mask]
-    return whole + p.more_of_partial * m.sectors[m.requests[r].partial]
+    complete = p.sector_cycles * m.sectors[m.requests[r].mask]
+    return complete + p.more_of_partial * m.sectors[m.requests[r].partial]
 
 
 @inlined
@@ -232,7 +232,7 @@ def advance_slice(m, s, end):
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
             occupy(m, s, request, p.sector_cycles * m.sectors[m.requests[r].mask])
-            look_up_across(m, s, r, request)
+            look_up_copy(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
         if not room:
@@ -256,7 +256,7 @@ def advance_slice(m, s, end):
 
 @inlined
 def accept(m, start, end):
-    """Hand the requests and answers of a window to their slices, and ask the host for what they will need, so that it
+    """Hand the requests and answers of a quantum to their slices, and ask the host for what they will need, so that it
     comes while others are handled."""
     p = m.p[0]
     for time in range(start, end):
@@ -294,7 +294,7 @@ def deliver(m, event_queue, queues, time):
 @inlined
 def advance_slices(m, start, end):
     """Advance every slice over [start, end)."""
-    m = place_of(m)
+    m = pointer_to(m)
     accept(m, start, end)
     for s in range(len(m.slices)):
         after = min(s + 1, len(m.slices) - 1)

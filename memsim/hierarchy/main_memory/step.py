@@ -12,7 +12,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import FETCH
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
+from memsim.hierarchy.main_memory.isolated_dram import ISOLATED_REQUEST, IsolatedDram
 
 GROUP = 32  # requests that a warp can issue at once
 
@@ -29,22 +29,22 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
     """
     latencies = [np.zeros(0, np.int64)]
     refresh = round((gpu.dram.timing.refi or 0) * gpu.sm.clock_mhz / gpu.dram.clock_mhz)  # SM cycles
-    random, alone, mapping = gpu.stochastic.dram_grouping, Alone(machine, gpu), np.asarray(machine.slices.mapping)
+    random, dram, mapping = gpu.stochastic.dram_grouping, IsolatedDram(machine, gpu), np.asarray(machine.slices.mapping)
     run = min(run, len(log)) or run
     for batch in log[: len(log) // run * run].reshape(-1, run):
-        asked = _single_sectors(batch)
+        sectors = _single_sectors(batch)
         sizes = rng.integers(1, GROUP + 1, gpu.sm.count) if random else np.full(gpu.sm.count, GROUP)
-        n = min(int(sizes.sum()), len(asked))
-        at = int(rng.integers(len(asked) - n + 1)) if random else 0
-        requests = np.zeros(n, REQUEST_ALONE)
+        n = min(int(sizes.sum()), len(sectors))
+        at = int(rng.integers(len(sectors) - n + 1)) if random else 0
+        requests = np.zeros(n, ISOLATED_REQUEST)
         if random and refresh:  # after every channel's first
             requests["time"] = rng.integers(refresh, 2 * refresh)
-        taken = asked[at : at + n]
-        place = mapping[batch[taken >> 3] >> 8]
+        taken = sectors[at : at + n]
+        mapped = mapping[batch[taken >> 3] >> 8]
         for name in ("channel", "bank", "row"):
-            requests[name] = place[name]
+            requests[name] = mapped[name]
         requests["kind"], requests["mask"] = FETCH, 1 << (taken & 7)
-        latencies.append(alone.answer_times(requests) + reply_cycles(gpu))
+        latencies.append(dram.answer_times(requests) + reply_cycles(gpu))
     return np.concatenate(latencies)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import clear_boards
 from memsim.hierarchy.sm.state import AWAKE, SLOTS
@@ -23,11 +23,11 @@ BARRIER, SEQUENCE = int(Flag.barrier), int(Flag.sequence)
 
 
 @inlined
-def cut(instructions, partings, first, end, phase):
+def cut(instructions, divergences, first, end, phase):
     """Instruction at which a warp that is `phase` (0 to 1) of its way through starts.
 
     Warps of a block must agree on the barriers they have passed, so the phase chooses a stretch between barriers first
-    and within it the last start of a sequence at which no lanes are parted.
+    and within it the last start of a sequence at which its warp is converged.
     """
     barriers = 0
     for i in range(first, end):
@@ -45,20 +45,20 @@ def cut(instructions, partings, first, end, phase):
     within = phase * (barriers + 1) - int(phase * (barriers + 1))
     at = begin + int(within * (stop - begin))
     earlier = at
-    while earlier > begin and (len(partings) > 0 or instructions[at].flags & SEQUENCE == 0):
+    while earlier > begin and (len(divergences) > 0 or instructions[at].flags & SEQUENCE == 0):
         earlier -= 1
-        inside = len(partings) > 0 and earlier + partings[earlier].join > at
+        inside = len(divergences) > 0 and earlier + divergences[earlier].reconvergence > at
         if inside or instructions[at].flags & SEQUENCE == 0:
             at = earlier
     return at
 
 
 @inlined
-def _cut_all(instructions, partings, first, end, phases):
+def _cut_all(instructions, divergences, first, end, phases):
     """Move the first instructions of blocks, [block, warp], to where their phases let them start."""
     for b in range(len(first)):
         for w in range(first.shape[1]):
-            first[b, w] = cut(instructions, partings, first[b, w], end[b, w], phases[b])
+            first[b, w] = cut(instructions, divergences, first[b, w], end[b, w], phases[b])
 
 
 def work_items(
@@ -84,8 +84,10 @@ def work_items(
     if phases is None or len(transactions.arrivals):
         return first, end, blocks
     middle = first[:started].copy()
-    instructions, partings = (records(np.asarray(one)) for one in (transactions.instructions, transactions.partings))
-    _cut_all(instructions, partings, records(middle), end, phases)
+    instructions, divergences = (
+        records(np.asarray(one)) for one in (transactions.instructions, transactions.divergences)
+    )
+    _cut_all(instructions, divergences, records(middle), end, phases)
     rest = np.concatenate([middle, first[started:], first[:started]])
     ends = np.concatenate([end[:started], end[started:], middle])
     return rest, ends, np.concatenate([blocks, blocks[:started]])
@@ -110,7 +112,7 @@ def launch(m, first, end, sm, block, item, time):
         m.warps[w].block = block
         m.warps[w].weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
         m.warps[w].ready = 0
-        m.warps[w].issued_gap = 0
+        m.warps[w].run_issued = 0
         m.warps[w].waiting = AWAKE
         m.warps[w].started = 0
         if p.scoreboard:
@@ -133,7 +135,7 @@ def launch_first(m, first, end, resident, time):
 
 @inlined
 def refill(m, first, end, item):
-    """Give the slots that became free in this window, in order of (time, SM), the next items."""
+    """Give the slots that became free in this quantum, in order of (time, SM), the next items."""
     n = m.freed_count[0]
     for i in range(1, n):
         for k in range(i, 0, -1):

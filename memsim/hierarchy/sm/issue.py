@@ -1,10 +1,10 @@
-"""The issue of a gap's instructions: a scheduler's ports, its pipes, and the warp's own chain of dependent ones."""
+"""The issue of a compute run: a scheduler's ports, its pipes, and the critical path of dependent instructions."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.sm.state import CHAIN, PIPES, SLOTS, TICKS
+from memsim.hierarchy.sm.state import CRITICAL_PATH, PIPES, SLOTS, TICKS
 from memsim.jit.compiled import inlined
 from memsim.trace.transactions import CONSTANT_FLAG
 
@@ -17,10 +17,10 @@ def issue(m, sm, slot, pc, count, access, time):
     counts from its issue; its scheduler's address unit takes one every `sm.address_cycles`, but those of the constants'
     unit.
 
-    Ports, pipes and address units serve one gap after the other. A gap takes its scheduler's issue ports a turn an
-    instruction and each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its
-    longest chain, or, of machine code, before its stall counts are over. Like an access, an instruction that sets a
-    scoreboard need only have begun.
+    Ports, pipes and address units serve one compute run after the other. A run takes its scheduler's issue ports for
+    one slot per instruction, and each pipe for the time of its instructions there (`compute_run_times`, by mix). The
+    warp cannot continue before the end of the critical path or, of machine code, before its stall counts are over.
+    Like an access, an instruction that sets a scoreboard need only have begun.
     """
     p = m.p[0]
     own = np.int64(m.controls[pc].result) if len(m.controls) else 0
@@ -29,12 +29,12 @@ def issue(m, sm, slot, pc, count, access, time):
     free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
     m.ports[port] = free
     ready = (free - begun * p.issue_cycles + p.issue_per_cycle - 1) // p.issue_per_cycle
-    chain = np.int64(m.instructions[pc].chain) * p.instruction_cycles
+    critical_path = np.int64(m.instructions[pc].critical_path) * p.instruction_cycles
     mix = m.instructions[pc].mix
     if mix:
-        chain = m.gap_times[mix, CHAIN]
+        critical_path = m.compute_run_times[mix, CRITICAL_PATH]
         ready = max(ready, through_pipes(m, port, mix, own, time))
-    ready = max(ready, time + max((count - begun) * p.issue_cycles, chain))
+    ready = max(ready, time + max((count - begun) * p.issue_cycles, critical_path))
     if access and p.address_cycles and m.instructions[pc].flags & CONSTANT_FLAG == 0:
         turn = max(m.address_units[port], time)
         m.address_units[port] = turn + p.address_cycles
@@ -47,7 +47,7 @@ def through_pipes(m, port, mix, own, time):
     """When a scheduler's pipes are through with a mix's instructions, and have begun the one whose result is `own`."""
     last = time * TICKS
     for k in range(PIPES):
-        busy = m.gap_times[mix, k]
+        busy = m.compute_run_times[mix, k]
         if busy:
             free = max(m.pipes[port * PIPES + k], time * TICKS) + busy
             m.pipes[port * PIPES + k] = free

@@ -24,7 +24,7 @@ from memsim.hierarchy.codes import (
     first_event,
 )
 from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
-from memsim.hierarchy.loops.random import WORD, hash32
+from memsim.hierarchy.hashed_draws import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
 from memsim.hierarchy.sm.scoreboard import load_ended
 from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
@@ -88,7 +88,7 @@ def fill(m, sm, r, time):
     m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ mask)
     target = m.cache.ways[way].waiting
-    kept = -1
+    still_waiting = -1
     while target >= 0:
         after = m.mshr_targets[target].next
         need = m.mshr_targets[target].need & (ALL ^ mask)
@@ -97,10 +97,10 @@ def fill(m, sm, r, time):
             give(m.free_mshr_targets, target)
         else:
             m.mshr_targets[target].need = need
-            m.mshr_targets[target].next = kept
-            kept = target
+            m.mshr_targets[target].next = still_waiting
+            still_waiting = target
         target = after
-    m.cache.ways[way].waiting = kept
+    m.cache.ways[way].waiting = still_waiting
     poisoned = mask & np.int64(m.cache.ways[way].poisoned)
     if poisoned:
         m.cache.ways[way].poisoned = m.cache.ways[way].poisoned ^ poisoned
@@ -121,11 +121,11 @@ def invalidate(m, sm, way, line, mask, time):
 
     Sectors still under way answer their waiters when they come and are dropped then (they are `poisoned`).
     """
-    keep = 0 if m.p[0].l1_whole else ALL ^ mask
-    lost = np.int64(m.cache.ways[way].dirty) & (ALL ^ keep)
-    m.cache.ways[way].valid = m.cache.ways[way].valid & keep
-    m.cache.ways[way].dirty = m.cache.ways[way].dirty & keep
-    m.cache.ways[way].poisoned = m.cache.ways[way].poisoned | (m.cache.ways[way].pending & (ALL ^ keep))
+    remaining = 0 if m.p[0].l1_unsectored else ALL ^ mask
+    lost = np.int64(m.cache.ways[way].dirty) & (ALL ^ remaining)
+    m.cache.ways[way].valid = m.cache.ways[way].valid & remaining
+    m.cache.ways[way].dirty = m.cache.ways[way].dirty & remaining
+    m.cache.ways[way].poisoned = m.cache.ways[way].poisoned | (m.cache.ways[way].pending & (ALL ^ remaining))
     if lost:
         m.sms[sm].stores += 1
         send(m, sm, STORE, line, lost, 0, m.cache.ways[way].writer, -1, -1, time)
@@ -166,7 +166,7 @@ def join_load(m, sm, op):
         m.loads[f].done = 0
         m.loads[f].warp = slot
         m.loads[f].op = op
-        m.loads[f].place = m.sms[sm].place
+        m.loads[f].ring_slot = m.sms[sm].ring_slot
         m.loads[f].left = 1  # one for the issue itself
         m.warps[sm * SLOTS + slot].outstanding_loads += 1
     m.loads[f].left += 1
@@ -302,7 +302,7 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
     """
     p = m.p[0]
     caches = kind == STORE and p.l1_enabled
-    keep = caches and p.write_policy == BACK
+    keeps = caches and p.write_policy == BACK
     s = set_of(m, sm, line)
     way = np.int64(-1) if absent else find(m.cache, s, line)
     hits = 0
@@ -310,16 +310,16 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
     if way >= 0:
         hits = mask & np.int64(m.cache.ways[way].valid)
         event = HIT if hits == mask else SECTOR_MISS
-    if not keep and sent and m.sms[sm].stores >= p.max_stores:
+    if not keeps and sent and m.sms[sm].stores >= p.max_stores:
         return ABSENT if way < 0 else AGAIN
-    if keep or (caches and p.write_policy == ALLOCATE):
+    if keeps or (caches and p.write_policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, s, line, time)
-            if way < 0 and (keep or not p.full_set_bypasses):
+            if way < 0 and (keeps or not p.full_set_bypasses):
                 return ABSENT
         if way >= 0:
             m.cache.ways[way].valid = m.cache.ways[way].valid | mask
-    if keep:
+    if keeps:
         m.cache.ways[way].dirty = m.cache.ways[way].dirty | mask
         m.cache.ways[way].writer = op
     else:

@@ -1,10 +1,10 @@
-"""Streaming multiprocessors: warp queues, schedulers, the load-store unit and L1, advanced by one window of time.
+"""Streaming multiprocessors: warp queues, schedulers, the load-store unit and L1, advanced by one quantum of time.
 
 A warp issues in order, up to an instruction that waits for loads: for those whose values it uses, or at a sequence's
 start for all (bulk scheduling, Baghsorkhi 2012, section 2).
 The load-store unit looks up `l1.tags_per_cycle` transactions at a time, and is busy with an instruction for its
 wavefronts; when it lacks an MSHR, a way or a store slot it blocks until a reply comes. Everything an SM does within a
-window follows from its own state and the replies that are due, which are all known when the window begins.
+quantum follows from its own state and the replies that are due, which are all known when the quantum begins.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, acts_first, choose, make_ready
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 AHEAD, NEAR = 8, 4  # transactions between the prefetch of a line's record, then of its set, and the lookup
@@ -190,9 +190,9 @@ def start(m, sm, time):
     m.sms[sm].done = time
     m.warps[w].started = 1
     i = m.instructions[m.warps[w].pc]
-    m.sms[sm].place = enter_load(m, w, i.answers) if m.p[0].scoreboard else -1
-    note_signal(m, m.sms[sm].place, m.warps[w].pc)
-    set_scoreboard(m, w, m.sms[sm].place, m.warps[w].pc)
+    m.sms[sm].ring_slot = enter_load(m, w, i.answers) if m.p[0].scoreboard else -1
+    note_signal(m, m.sms[sm].ring_slot, m.warps[w].pc)
+    set_scoreboard(m, w, m.sms[sm].ring_slot, m.warps[w].pc)
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
     prefetch_first(m, sm, i.first, i.first + i.count)
@@ -227,10 +227,10 @@ def finish(m, sm, time):
         op = m.instructions[pc].op
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
         m.times[op].instruction_count += 1
-        if m.sms[sm].place >= 0:
-            m.rings[m.sms[sm].place] = m.sms[sm].done
-            release_scoreboard(m, w, m.sms[sm].place, m.sms[sm].done)
-            answered(m, sm, slot, m.sms[sm].place, max(m.sms[sm].done, time))
+        if m.sms[sm].ring_slot >= 0:
+            m.rings[m.sms[sm].ring_slot] = m.sms[sm].done
+            release_scoreboard(m, w, m.sms[sm].ring_slot, m.sms[sm].done)
+            answered(m, sm, slot, m.sms[sm].ring_slot, max(m.sms[sm].done, time))
     m.warps[w].pc = pc + 1
     if must_wait(m, w):
         wait_for_loads(m, sm, slot, time)
@@ -273,7 +273,7 @@ def advance_sm(m, sm, end):
     time = m.sms[sm].time
     blocked, absent = False, m.sms[sm].absent > 0
     k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
-    reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
+    reply = due(m, sm)  # replies come between quanta, so only a receipt changes which is first
     wake = next_event(m, sm)
     limit = min(reply, wake, end)
     while True:
@@ -323,7 +323,7 @@ def advance_sm(m, sm, end):
 
 @inlined
 def accept(m, start, end):
-    """Hand the replies of a window to their SMs."""
+    """Hand the replies of a quantum to their SMs."""
     step = max(len(m.prefetch_cursors), 1)
     for first in range(start, end, step):
         prefetch_due(m.from_l2, m.requests, first, m.prefetch_cursors)
@@ -341,7 +341,7 @@ def advance_sms(m, start, end):
 
     Returns (earliest time at which one can act next, block slots freed, free MSHR targets and loads).
     """
-    m = place_of(m)
+    m = pointer_to(m)
     accept(m, start, end)
     m.freed_count[0] = 0
     earliest = NEVER

@@ -14,17 +14,17 @@ from memsim.jit.compiled import inlined
 
 
 @inlined
-def note_signal(m, place, pc):
+def note_signal(m, ring_slot, pc):
     """Keep with a load's place in the rings at which phase it arrives once it has answered, 0 for none."""
-    if len(m.signals) and place >= 0:
-        m.signals[place] = m.phase[pc] if m.instructions[pc].flags & ARRIVES else 0
+    if len(m.signals) and ring_slot >= 0:
+        m.signals[ring_slot] = m.phase[pc] if m.instructions[pc].flags & ARRIVES else 0
 
 
 @inlined
-def answered(m, sm, slot, place, time):
+def answered(m, sm, slot, ring_slot, time):
     """A load of a warp has answered, or will for sure: that may be an arrival."""
-    if len(m.signals) and m.signals[place] > 0:
-        arrive(m, sm, m.warps[sm * SLOTS + slot].block, m.signals[place], time)
+    if len(m.signals) and m.signals[ring_slot] > 0:
+        arrive(m, sm, m.warps[sm * SLOTS + slot].block, m.signals[ring_slot], time)
 
 
 @inlined

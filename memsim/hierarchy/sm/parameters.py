@@ -9,17 +9,17 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import CHAIN, PIPES, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
+from memsim.hierarchy.sm.state import CRITICAL_PATH, PIPES, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
 from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, RESULT_CLASSES, TENSOR_TYPES
 
 
-def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, part: bool) -> np.ndarray:
+def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, divergent: bool) -> np.ndarray:
     """The record of the SMs and their L1s.
 
     Args:
         drawn: what the trial drew.
         resident: blocks that one SM holds at once.
-        part: whether lanes part, and both sides are issued at once.
+        divergent: whether warps diverge, and both paths are issued at once.
     """
     return record_of(
         weights_key=drawn.warp_weights,
@@ -30,7 +30,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         scheduler=SCHEDULER[gpu.sm.warp_scheduler],
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
-        sides=gpu.sm.count * SLOTS if part else 0,
+        second_path_slots=gpu.sm.count * SLOTS if divergent else 0,
         launch_cycles=gpu.sm.launch_cycles,
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
@@ -55,7 +55,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
         l1_sets=gpu.l1.sets,
         l1_mshrs=gpu.l1.mshrs,
         l1_latency=gpu.l1.hit_latency_cycles,
-        l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        l1_unsectored=gpu.l1.sector_bytes == gpu.l1.line_bytes,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         sharer_words=sharer_words(gpu),
         return_cycles=reply_cycles(gpu),
@@ -64,10 +64,10 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
     )
 
 
-def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
-    """What gaps take, i8 [n_mixes, PIPES + 1]: ticks of each of a scheduler's pipes, then cycles of the longest chain.
+def compute_run_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
+    """Times of compute runs, i8 [n_mixes, PIPES + 1]: ticks in each pipe of a scheduler, cycles of the critical path.
 
-    Machine code has stall cycles instead of a chain; they hold the latency of matrix instructions, too.
+    Machine code has stall cycles instead of a critical path; they hold the latency of matrix instructions, too.
 
     A pipe of `lanes` results a cycle and SM takes a warp instruction of its scheduler 32 * schedulers / lanes cycles.
     Classes without lanes take issue slots alone.
@@ -82,13 +82,13 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
         if lanes:
             times[:, k] = -(-mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size * schedulers * TICKS // lanes)
     for each in LINKS:
-        times[:, CHAIN] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
+        times[:, CRITICAL_PATH] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
     for each in TENSOR_TYPES:
         rate = getattr(pipes, f"{each}_macs")
         if rate:
             times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
     stalls = mixes["stall_cycles"].astype(np.int64)
-    times[:, CHAIN] += np.where((mixes["count_tensor"] > 0) & (stalls == 0), pipes.tensor_cycles or 0, stalls)
+    times[:, CRITICAL_PATH] += np.where((mixes["count_tensor"] > 0) & (stalls == 0), pipes.tensor_cycles or 0, stalls)
     return times
 
 
@@ -114,19 +114,19 @@ _CLASS_OF = {"guard": "integer", "operand": "integer", "branch": "control"}  # w
 
 
 def link_cycles(gpu: GPU, link: str) -> int:
-    """Cycles of a link of a chain, one of LINKS: its own, or its class's, or `sm.instruction_cycles`."""
+    """Cycles of a link of a critical path, one of LINKS: its own, or its class's, or `sm.instruction_cycles`."""
     stated = (getattr(gpu.sm.pipes, f"{each}_cycles") for each in (link, _CLASS_OF.get(link, link)))
     return next((cycles for cycles in stated if cycles is not None), gpu.sm.instruction_cycles)
 
 
 def pipe_cycles(gpu: GPU, mixes: np.ndarray, executed: np.ndarray) -> dict[str, float]:
-    """SM cycles, over all SMs, in which pipes are busy with a trace's gaps, by class; those with lanes alone.
+    """SM cycles, over all SMs, in which pipes are busy with a trace's compute runs, by class; those with lanes alone.
 
     Args:
         mixes: MIX [n_mixes].
-        executed: rows of it, one a gap.
+        executed: rows of it, one per compute run.
     """
-    times = np.bincount(executed, minlength=len(mixes)) @ gap_times(gpu, mixes)
+    times = np.bincount(executed, minlength=len(mixes)) @ compute_run_times(gpu, mixes)
     names = (*INSTRUCTION_CLASSES, "tensor")
     schedulers = gpu.sm.schedulers or 1
     return {name: float(times[k]) / TICKS / schedulers for k, name in enumerate(names) if times[k]}

@@ -22,7 +22,7 @@ from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WA
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, SCOREBOARDS
-from memsim.trace.transactions import NOTHING
+from memsim.trace.transactions import NO_ANSWER
 
 
 @inlined
@@ -40,20 +40,20 @@ def clear_boards(m, w):
 
 
 @inlined
-def set_scoreboard(m, w, place, pc):
+def set_scoreboard(m, w, ring_slot, pc):
     """Have a load, by its place in the rings, set the scoreboard that its control code names until it has answered."""
-    if len(m.controls) and place >= 0:
+    if len(m.controls) and ring_slot >= 0:
         number = np.int64(m.controls[pc].set)
-        m.setters[place] = number
+        m.setters[ring_slot] = number
         if number != NO_SCOREBOARD:
             m.scoreboards[w * SCOREBOARDS + number].outstanding += 1
 
 
 @inlined
-def release_scoreboard(m, w, place, time):
+def release_scoreboard(m, w, ring_slot, time):
     """A load has answered, or will at `time` for sure."""
-    if len(m.controls) and m.setters[place] != NO_SCOREBOARD:
-        s = w * SCOREBOARDS + np.int64(m.setters[place])
+    if len(m.controls) and m.setters[ring_slot] != NO_SCOREBOARD:
+        s = w * SCOREBOARDS + np.int64(m.setters[ring_slot])
         m.scoreboards[s].outstanding -= 1
         m.scoreboards[s].time = max(m.scoreboards[s].time, time)
 
@@ -82,13 +82,13 @@ def scoreboards_clear(m, w):
 @inlined
 def enter_load(m, w, load_class):
     """Note that a warp issues a load of a class; its place in the ring, or -1 of what answers nothing."""
-    if load_class == NOTHING:
+    if load_class == NO_ANSWER:
         return -1
     b = w * CLASSES + load_class
-    place = b * RING + (m.boards[b].loads & (RING - 1))
+    ring_slot = b * RING + (m.boards[b].loads & (RING - 1))
     m.boards[b].loads += 1
-    m.rings[place] = NEVER
-    return place
+    m.rings[ring_slot] = NEVER
+    return ring_slot
 
 
 @inlined
@@ -146,7 +146,7 @@ def must_wait(m, w):
         return True
     if len(m.controls) and m.controls[pc].wait > 0:
         return True
-    if i.answers == NOTHING:
+    if i.answers == NO_ANSWER:
         return False
     b = w * CLASSES + i.answers
     return m.boards[b].loads - m.boards[b].answered >= m.p[0].loads_per_warp
@@ -178,9 +178,9 @@ def load_ended(m, sm, f, now):
     w = sm * SLOTS + slot
     time = NEVER
     if m.p[0].scoreboard:
-        m.rings[m.loads[f].place] = m.loads[f].done
-        release_scoreboard(m, w, m.loads[f].place, m.loads[f].done)
-        answered(m, sm, slot, m.loads[f].place, max(m.loads[f].done, now))
+        m.rings[m.loads[f].ring_slot] = m.loads[f].done
+        release_scoreboard(m, w, m.loads[f].ring_slot, m.loads[f].done)
+        answered(m, sm, slot, m.loads[f].ring_slot, max(m.loads[f].done, now))
         if m.warps[w].waiting == FOR_LOADS:
             time = max(all_answered(m, w), m.warps[w].wake)
     else:

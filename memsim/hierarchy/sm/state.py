@@ -11,7 +11,7 @@ from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, LoadClass, OpKind
 
 SLOTS = 64  # warp slots of an SM, at most
-EVENT_BITS = 17  # of an event's key that name a slot: those of second sides lie behind all SMs' (`sides`)
+EVENT_BITS = 17  # of an event's key that name a slot: those of second paths lie behind all SMs' (`second_path_slots`)
 SM_STATE = np.dtype(
     [
         ("time", "<i8"),  # when the load-store unit can act next
@@ -27,7 +27,7 @@ SM_STATE = np.dtype(
         ("transactions", "<i8"),
         ("warp", "<i4"),  # slot of its warp, or -1 when the load-store unit is empty
         ("load", "<i4"),  # its record as an outstanding load, or -1 while all of it hit
-        ("place", "<i4"),  # scoreboard: of its answer in the rings, or -1 of what answers nothing
+        ("ring_slot", "<i4"),  # scoreboard: of its answer in `rings`, or -1 for an instruction without an answer
         ("last", "<i4"),  # slot the scheduler chose last
         ("credit", "<i4"),  # sequences that slot may still issue
         ("ready", "<i4"),  # warps that may issue
@@ -48,14 +48,14 @@ WARP = np.dtype(
         ("block", "<i4"),  # block slot of the SM
         ("weight", "<i4"),
         ("ready", "u1"),
-        ("issued_gap", "u1"),  # the gap of the instruction at pc has passed
+        ("run_issued", "u1"),  # the compute run before the instruction at pc has been issued
         ("waiting", "u1"),  # AWAKE, or for what
         ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
     ]
 )
-# Of a warp whose lanes have parted: where it continues when both sides have ended, its own end meanwhile, sides that
-# have not ended, 0 while the lanes are together.
-PARTED = np.dtype([("join", "<i8"), ("end", "<i8"), ("sides", "<i8")])
+# Of a divergent warp: where its paths reconverge, its own end meanwhile, paths that have not ended (0 while the warp is
+# converged).
+DIVERGED = np.dtype([("reconvergence", "<i8"), ("end", "<i8"), ("paths", "<i8")])
 # What a warp waits for when no event will wake it: loads, or the other warps of its block.
 # RELEASED: from a barrier of either sort, an event is under way.
 AWAKE, FOR_LOADS, AT_BARRIER, RELEASED, AT_MBARRIER = range(5)
@@ -66,7 +66,9 @@ BLOCK = np.dtype(
         ("taken", "<i8"),  # when the barrier unit took the last arrival
     ]
 )
-LOAD = np.dtype([("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("place", "<i4")])
+LOAD = np.dtype(
+    [("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("ring_slot", "<i4")]
+)
 MSHR_TARGET = np.dtype([("time", "<i8"), ("load", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
 # Also of a way: sectors to be dropped when they come, the memory instruction that last wrote there, the first target
@@ -80,9 +82,10 @@ RING = 64  # loads of a class that may be unanswered, at most
 SCOREBOARD = np.dtype([("outstanding", "<i8"), ("time", "<i8")])
 # Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there.
 RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
-# Pipes of a scheduler: one a class of instructions, and the tensor cores. Times of a mix: ticks in each, its chain.
+# Pipes of a scheduler: one per class of instructions, and the tensor cores. Times of a mix: ticks in each pipe, then
+# its critical path.
 PIPES = len(INSTRUCTION_CLASSES) + 1
-CHAIN = PIPES
+CRITICAL_PATH = PIPES
 TICKS = 64  # of a cycle
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
@@ -121,9 +124,9 @@ class SMs(NamedTuple):
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
-    partings: np.ndarray  # PARTING, one an instruction or empty
-    warps: np.ndarray  # SLOTS an SM; the same again for second sides, where lanes part
-    parted: np.ndarray  # PARTED, SLOTS an SM, of none where no lanes part
+    divergences: np.ndarray  # PARTING, one an instruction or empty
+    warps: np.ndarray  # SLOTS an SM; the same again for second paths, where warps diverge
+    diverged: np.ndarray  # DIVERGED, SLOTS per SM; empty where no warp diverges
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # 2 * SLOTS an SM: time << EVENT_BITS | slot, the warps that act later
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
@@ -140,7 +143,7 @@ class SMs(NamedTuple):
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles
     address_units: np.ndarray  # [SM, scheduler] when its address unit is free
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks
-    gap_times: np.ndarray  # [mix, PIPES + 1] ticks it takes in each pipe; CHAIN: cycles of its chain
+    compute_run_times: np.ndarray  # [mix, PIPES + 1] ticks in each pipe; CRITICAL_PATH: its cycles
     cache: Cache  # all L1s; its ways are L1_WAY
     allocated_at: np.ndarray  # [way] when its line missed (inclusive L2 only)
     sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
@@ -160,5 +163,5 @@ class SMs(NamedTuple):
     bin_of: np.ndarray  # latency bin of small latencies
     sectors: np.ndarray  # number of bits of a mask
     link_cycles: np.ndarray  # that the data of a mask take on the link from L2
-    freed: np.ndarray  # FREED, block slots that became free in this window
+    freed: np.ndarray  # FREED, block slots that became free in this quantum
     freed_count: np.ndarray  # [1]

@@ -1,17 +1,16 @@
-"""Warps: gaps, barriers and ends, and the scheduler that chooses the next one for the load-store unit."""
+"""Warps: compute runs, barriers and ends, and the scheduler that chooses the next one for the load-store unit."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from memsim.hierarchy.codes import NEVER
-from memsim.hierarchy.loops.host_lines import HOST_LINE
-from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.hashed_draws import hash32
+from memsim.hierarchy.sm.divergence import diverge, end_path, next_slot
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
 from memsim.hierarchy.sm.mbarriers import waits_at_mbarrier
 from memsim.hierarchy.sm.scoreboard import must_wait, note_result, wait_for_loads
-from memsim.hierarchy.sm.sides import end_side, next_slot, part
 from memsim.hierarchy.sm.state import (
     ARRIVES,
     AT_BARRIER,
@@ -27,6 +26,7 @@ from memsim.hierarchy.sm.state import (
     YOUNGEST,
 )
 from memsim.jit.compiled import inlined
+from memsim.jit.host_lines import HOST_LINE
 from memsim.jit.prefetch_host import prefetch
 
 
@@ -92,14 +92,14 @@ def goes_to_memory(m, pc):
 @inlined
 def acts_first(m, pc):
     """Whether there is anything to do before an instruction can be ready for the load-store unit."""
-    if m.instructions[pc].gap > 0 or m.p[0].memory_issue or m.p[0].sides:
+    if m.instructions[pc].gap > 0 or m.p[0].memory_issue or m.p[0].second_path_slots:
         return True
     return not goes_to_memory(m, pc)
 
 
 @inlined
 def act(m, sm, slot, time):
-    """A warp that waits for no load any more continues: its gap, then a barrier or the load-store unit, or its end."""
+    """A warp that waits for no load continues: its compute run, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
     p = m.p[0]
     if m.warps[w].waiting == RELEASED:
@@ -110,25 +110,25 @@ def act(m, sm, slot, time):
     while True:
         pc = m.warps[w].pc
         if pc == m.warps[w].end:
-            if not p.sides or not end_side(m, sm, slot, time):
+            if not p.second_path_slots or not end_path(m, sm, slot, time):
                 end_warp(m, sm, slot, time)
             return
-        if p.sides:
-            part(m, sm, slot, pc, time)
+        if p.second_path_slots:
+            diverge(m, sm, slot, pc, time)
         gap = np.int64(m.instructions[pc].gap)
         access = p.memory_issue if goes_to_memory(m, pc) else 0
         if m.instructions[pc].flags & MASKED:
             access = p.masked_issue
         to_issue = gap + access
-        if to_issue > 0 and m.warps[w].issued_gap == 0:
-            m.warps[w].issued_gap = 1
+        if to_issue > 0 and m.warps[w].run_issued == 0:
+            m.warps[w].run_issued = 1
             ready = issue(m, sm, slot, pc, to_issue, access, max(time, m.stalls[w]) if len(m.controls) else time)
             if len(m.controls):
                 m.stalls[w] = ready + np.int64(m.controls[pc].stall)
             if ready > time:
                 push(m, sm, slot, ready)
                 return
-        m.warps[w].issued_gap = 0
+        m.warps[w].run_issued = 0
         if m.instructions[pc].flags & BARRIER:
             m.warps[w].pc = pc + 1
             m.warps[w].waiting = AT_BARRIER
@@ -165,11 +165,11 @@ def choose(m, sm):
         skip = hash32(p.scheduler_key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
         m.sms[sm].draws += 1
     if greedy:
-        best, sign = NEVER, 1 if p.scheduler == OLDEST else -1
+        least_age, sign = NEVER, 1 if p.scheduler == OLDEST else -1
         s = 0
         while True:
-            if m.warps[base + s].ready and sign * m.warps[base + s].age < best:
-                best = sign * m.warps[base + s].age
+            if m.warps[base + s].ready and sign * m.warps[base + s].age < least_age:
+                least_age = sign * m.warps[base + s].age
                 slot = s
             s = next_slot(m, s)
             if s == 0:

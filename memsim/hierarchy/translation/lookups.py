@@ -1,4 +1,4 @@
-"""Lookups in the TLBs, advanced by one window of time.
+"""Lookups in the TLBs, advanced by one quantum of time.
 
 L1 is tagged with virtual addresses, so what an SM sends to L2 is translated on the way (Jia et al., arXiv 1804.06826).
 A request whose page is in its SM's TLB proceeds in the same cycle: the lookup is part of L2's latency. One whose page
@@ -19,7 +19,7 @@ from memsim.hierarchy.requests import append, give, pop, schedule, take, take_sl
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 
 SM_HIT, SM_MISS, SM_MERGE, SHARED_HIT, SHARED_MISS, SHARED_MERGE = (int(event) for event in TranslationEvent)
 
@@ -114,7 +114,7 @@ def look_up_queue(m, sm, time):
 @inlined
 def advance_translation(m, start, end):
     """Advance all TLBs and walks over [start, end)."""
-    m = place_of(m)
+    m = pointer_to(m)
     for time in range(start, end):
         receive(m, time)
         n = take_slot(m.fills, m.misses, time)

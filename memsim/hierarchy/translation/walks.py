@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsim.hierarchy.cache.replacement import replace, victim
 from memsim.hierarchy.codes import BYPASS
-from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.requests import append, give, pop, schedule, take
 from memsim.jit.compiled import inlined
 

@@ -19,8 +19,8 @@ from memsim.trace.schema import OpKind, Space, StaticOp
 HALF, WARP = 16, 32  # lanes whose accesses are looked at together, and lanes that take a branch together
 _AT_ONCE = 1 << 20  # threads
 _FIRST = 1 << 28  # address of an array: fetches may begin before it, and no address is negative
-_APART = 1 << 40  # of two blocks' keys; no array has more elements
-SUMS = ("reused", "bytes_buffered", "bytes_moved", "bytes_asked", "shared", "passes", "diverged")  # of Counted
+_BLOCK_STRIDE = 1 << 40  # of two blocks' keys; no array has more elements
+SUMS = ("reused", "bytes_buffered", "bytes_moved", "bytes_requested", "shared", "passes", "diverged")  # of Counted
 
 
 @dataclass
@@ -30,7 +30,7 @@ class CountedAccesses:
     Attributes:
         reused: accesses that a buffer serves.
         bytes_buffered: transferred by fetches (equation 1).
-        bytes_moved, bytes_asked: transferred, and asked for, by all accesses to global memory (equation 3).
+        bytes_moved, bytes_requested: transferred, and asked for, by all accesses to global memory (equation 3).
         shared, passes: accesses of half-warps to shared memory, and the passes that they take (equation 6).
         diverged: warps and references, of which some lanes are served by a buffer and others are not (equation 7).
         touched: b1 [first blocks, channels], whether a block reaches a channel in its first phase.
@@ -40,7 +40,7 @@ class CountedAccesses:
     reused: int = 0
     bytes_buffered: int = 0
     bytes_moved: int = 0
-    bytes_asked: int = 0
+    bytes_requested: int = 0
     shared: int = 0
     passes: int = 0
     diverged: int = 0
@@ -62,14 +62,14 @@ class PhaseAccess(NamedTuple):
         number: among the program's references, or those of scratch memory.
         array: of global memory.
         elements, missed: of the array, and which lanes access it.
-        places, served: elements of shared memory, and which lanes access it.
+        words, served: elements of shared memory, and which lanes access it.
     """
 
     part: AccessPurpose
     number: int
     array: str
     elements: np.ndarray
-    places: np.ndarray
+    words: np.ndarray
     served: np.ndarray
     missed: np.ndarray
 
@@ -158,53 +158,53 @@ def walk(program: CumapzProgram, blocks: np.ndarray, phase: int) -> Iterator[Pha
     for buffer in program.buffers:
         for fetch in buffer.fetches:
             elements, active = _evaluated(fetch.index, fetch.where, threads)
-            places = _evaluated(fetch.place, None, threads)[0] + buffer.base
-            held.add(buffer.array, elements, places, active)
-            yield PhaseAccess(AccessPurpose.fetch, 0, buffer.array, elements, places, served=active, missed=active)
+            words = _evaluated(fetch.place, None, threads)[0] + buffer.base
+            held.add(buffer.array, elements, words, active)
+            yield PhaseAccess(AccessPurpose.fetch, 0, buffer.array, elements, words, served=active, missed=active)
     for number, reference in enumerate(program.references):
         if not reference.last or phase == program.phases - 1:
             threads = program.at(blocks, phase, reference.steps)
             elements, active = _evaluated(reference.index, reference.where, threads)
-            places, served = held.find(reference.array, elements, active)
+            words, served = held.find(reference.array, elements, active)
             yield PhaseAccess(
-                AccessPurpose.reference, number, reference.array, elements, places, served, active & ~served
+                AccessPurpose.reference, number, reference.array, elements, words, served, active & ~served
             )
     for number, scratch in enumerate(program.scratch):
-        places, active = _evaluated(scratch.index, scratch.where, program.at(blocks, phase, scratch.steps))
-        yield PhaseAccess(AccessPurpose.scratch, number, "", places, places, active, np.zeros_like(active))
+        words, active = _evaluated(scratch.index, scratch.where, program.at(blocks, phase, scratch.steps))
+        yield PhaseAccess(AccessPurpose.scratch, number, "", words, words, active, np.zeros_like(active))
 
 
 class _Held:
     """What the buffers of some blocks hold, by array."""
 
     def __init__(self, blocks: int) -> None:
-        self._keys = np.arange(blocks)[:, None, None] * _APART
+        self._keys = np.arange(blocks)[:, None, None] * _BLOCK_STRIDE
         self._held: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
-    def add(self, array: str, elements: np.ndarray, places: np.ndarray, active: np.ndarray) -> None:
+    def add(self, array: str, elements: np.ndarray, words: np.ndarray, active: np.ndarray) -> None:
         """Elements and their places in shared memory; what a buffer holds already keeps its place."""
-        keys, places = (self._keys + elements)[active], places[active]
+        keys, words = (self._keys + elements)[active], words[active]
         if array in self._held:
-            keys, places = (np.concatenate(both) for both in zip(self._held[array], (keys, places), strict=True))
+            keys, words = (np.concatenate(both) for both in zip(self._held[array], (keys, words), strict=True))
         every, first = np.unique(keys, return_index=True)
-        self._held[array] = every, places[first]
+        self._held[array] = every, words[first]
 
     def find(self, array: str, elements: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Places of elements, and which of the active lanes find theirs."""
         if array not in self._held:
             return np.zeros_like(elements), np.zeros_like(active)
-        keys, places = self._held[array]
-        wanted = self._keys + elements
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return places[at], active & (keys[at] == wanted)
+        keys, words = self._held[array]
+        keys_sought = self._keys + elements
+        at = np.minimum(np.searchsorted(keys, keys_sought), len(keys) - 1)
+        return words[at], active & (keys[at] == keys_sought)
 
 
 def _add(counted: CountedAccesses, meter: _Meter, access: PhaseAccess, split: np.ndarray) -> None:
     """Count one access; note in `split`, b1 [references, blocks, warps], which warps diverge."""
-    moved, asked = meter.moved(access.elements, access.missed)
-    groups, passes = meter.passes(access.places, access.served)
+    moved, requested = meter.moved(access.elements, access.missed)
+    groups, passes = meter.passes(access.words, access.served)
     counted.bytes_moved += moved
-    counted.bytes_asked += asked
+    counted.bytes_requested += requested
     counted.shared += groups
     counted.passes += passes
     if access.part == AccessPurpose.fetch:

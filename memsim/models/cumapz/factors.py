@@ -77,7 +77,7 @@ def factors_of(
     return Factors(
         data_reuse=bytes_reused / counted.bytes_buffered if fetches else 1.0,
         lat_hiding=min(occupied, ENOUGH) / ENOUGH * sqrt(max(fetches, 1)),
-        bw_util=counted.bytes_asked / counted.bytes_moved if counted.bytes_moved else 1.0,
+        bw_util=counted.bytes_requested / counted.bytes_moved if counted.bytes_moved else 1.0,
         ch_skew=channel_skew(counted) if skewed else 1.0,
         branch_eff=branch_eff,
         shm_eff=counted.shared / counted.passes if counted.passes else 1.0,

@@ -19,17 +19,17 @@ def move_bytes(addresses, active, rule, line_shift, position, scratch, lines, ma
         line_shift: log2 of the sectors of a line.
         position, scratch, lines, masks: room for :func:`memsim.trace.coalesce_loop.emit_group`.
     """
-    transferred = asked = 0
+    transferred = requested = 0
     for g in range(len(addresses)):
         n = _gather(addresses[g], active[g], scratch)
         if n == 0:
             continue
-        asked += count_distinct(0, n, scratch) * rule[0].width
+        requested += count_distinct(0, n, scratch) * rule[0].width
         position[0].buffered = 0
         emit_group(0, n, rule[0], line_shift, position[0], scratch, lines, masks)
         for k in range(position[0].buffered):
             transferred += SECTOR_BYTES * popcount(masks[k])
-    return transferred, asked
+    return transferred, requested
 
 
 @loop

@@ -22,7 +22,7 @@ OP = np.dtype([("kind", "i8"), ("space", "i8"), ("width", "i8"), ("array", "i8")
 OTHER, FETCH, FILL, SERVED, UNSERVED, PLAIN = range(6)
 
 # Columns of an op's sums.
-GROUPS, LANES_ACTIVE, BYTES_ASKED, BYTES_MOVED, PASSES = range(5)
+GROUPS, LANES_ACTIVE, BYTES_REQUESTED, BYTES_MOVED, PASSES = range(5)
 
 MOST_PENDING = 64  # loads of a sequence whose values may still be stored
 PENDING_OP, PENDING_MASK, PENDING_BYTES = range(3)
@@ -126,7 +126,7 @@ def measure_groups(n, rule, one, line_shift, position, room, sums):
             every_lane = rule.rule == BANKS_ATOMIC
             sums[PASSES] += count_passes(begin, end, one.width, 1 << np.int64(rule.shift), every_lane, scratch)
             continue
-        sums[BYTES_ASKED] += count_distinct(begin, end, scratch) * one.width
+        sums[BYTES_REQUESTED] += count_distinct(begin, end, scratch) * one.width
         position.buffered = 0
         emit_group(begin, end, rule, line_shift, position, scratch, lines, masks)
         for k in range(position.buffered):
@@ -171,7 +171,7 @@ def count_paths(first_instruction, columns, roles, state, totals):
                 continue
             number = np.int64(op[i])
             if last >= 0 and is_other_half(op, mask, roles, last, i):
-                join(parent, most, root_of(parent, np.int64(op[last])), root_of(parent, number))
+                merge_sets(parent, most, root_of(parent, np.int64(op[last])), root_of(parent, number))
                 first = root_of(parent, number)
                 split[first] += 1
                 if of_warp[first] != totals[1]:
@@ -197,7 +197,7 @@ def is_other_half(op, mask, roles, last, i):
 
 
 @loop
-def join(parent, most, first, second):
+def merge_sets(parent, most, first, second):
     """Let two ops stand for one reference."""
     parent[max(first, second)] = min(first, second)
 

@@ -134,7 +134,7 @@ def _counted(roles: np.ndarray, sums: np.ndarray, touched: np.ndarray) -> Counte
         reused=int(sums[roles == loops.SERVED, loops.LANES_ACTIVE].sum()),
         bytes_buffered=int(sums[roles == loops.FETCH, loops.BYTES_MOVED].sum()),
         bytes_moved=int(sums[:, loops.BYTES_MOVED].sum()),
-        bytes_asked=int(sums[:, loops.BYTES_ASKED].sum()),
+        bytes_requested=int(sums[:, loops.BYTES_REQUESTED].sum()),
         shared=int(shared[:, loops.GROUPS].sum()),
         passes=int(shared[:, loops.PASSES].sum()),
     )

@@ -63,7 +63,7 @@ def intervals(axis: Axes, ratio: Ratio, height: float) -> None:
     axis.plot(ratio.mean, height, "o", color="white", markeredgecolor=INK, markersize=5, label="mean")
 
 
-def nothing(axis: Axes, why: str, color: str = GREY) -> None:
+def draw_empty(axis: Axes, why: str, color: str = GREY) -> None:
     """An empty panel that says why it is empty."""
     axis.text(0.5, 0.5, why, transform=axis.transAxes, ha="center", va="center", color=color)
     axis.set(xticks=[], yticks=[])

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import t_factor
 from memsim.report.figure_style import GREY, INK, panels
-from memsim.report.figures.common import COLORS, TITLES, accessed, caption, nothing
+from memsim.report.figures.common import COLORS, TITLES, accessed, caption, draw_empty
 
 
 def convergence(result: RunResult) -> Figure:
@@ -27,10 +27,12 @@ def convergence(result: RunResult) -> Figure:
         lambda count, sd: np.array([t_factor(n) for n in count.tolist()]) * sd / np.sqrt(count),
     )  # fmt: skip
     if result.until is not None and interval.get_lines():
-        asked = 100 * result.until["width"] / 2
-        interval.set_ylim(top=max(interval.get_ylim()[1], 1.15 * asked))  # the line is in sight
-        interval.axhline(asked, color=INK, linewidth=0.9, linestyle="--")
-        interval.annotate("enough", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        requested = 100 * result.until["width"] / 2
+        interval.set_ylim(top=max(interval.get_ylim()[1], 1.15 * requested))  # the line is in sight
+        interval.axhline(requested, color=INK, linewidth=0.9, linestyle="--")
+        interval.annotate(
+            "enough", (1, requested), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
+        )
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
@@ -43,7 +45,7 @@ def _lines(axis: Axes, result: RunResult, title: str, of: Callable[[np.ndarray, 
             values = 100 * of(count, sd)
             axis.plot(count, values, color=COLORS[name], linewidth=1.6, label=f"{TITLES[name]}, {values[-1]:.2g}")
     if not axis.get_lines():
-        nothing(axis, "takes two trials")
+        draw_empty(axis, "takes two trials")
         return
     axis.legend(title="hit ratio, with all trials", title_fontsize=8)
     axis.set_ylim(bottom=0)

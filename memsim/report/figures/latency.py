@@ -9,8 +9,8 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
-from memsim.report.figure_style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
-from memsim.report.figures.common import caption, labels, nothing
+from memsim.report.figure_style import FARTHEST, GREY, INK, SERIES, narrow, panels, place_legend
+from memsim.report.figures.common import caption, draw_empty, labels
 from memsim.report.figures.loads import most_waited
 
 _TAIL = 0.995  # a density's axis ends at this quantile; what lies beyond is said
@@ -32,7 +32,7 @@ def latency(result: RunResult) -> Figure:
     if waiting:
         _cumulated(each, waiting, labels(result, waiting))
     else:
-        nothing(each, "no loads")
+        draw_empty(each, "no loads")
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
@@ -41,7 +41,7 @@ def memory_density(axis: Axes, result: RunResult) -> None:
     """Probability density of the main-memory step's latency, cycles."""
     found = result.memory_distribution
     if not found.counts.any():
-        nothing(axis, "nothing reached memory")
+        draw_empty(axis, "nothing reached memory")
         return
     edges, density = found.density()
     axis.stairs(density, edges, color=FARTHEST, linewidth=1.3)
@@ -76,4 +76,4 @@ def _cumulated(axis: Axes, waiting: list[Load], names: list[str]) -> None:
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.set(ylim=(0, 1.02), xlabel="latency, cycles", ylabel="cumulative share of transactions")
-    legend_beside(axis, labelspacing=0.9)
+    place_legend(axis, labelspacing=0.9)

@@ -13,7 +13,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import shortened
 from memsim.report.figure_style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
-from memsim.report.figures.common import caption, labels, nothing, source_of
+from memsim.report.figures.common import caption, draw_empty, labels, source_of
 
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
 _BARS = 20  # loads shown at most, those waited for most
@@ -35,12 +35,12 @@ def loads(result: RunResult) -> Figure:
     if waited:
         _shares(shares, result, waited, shown)
     else:
-        nothing(shares, "no loads")
+        draw_empty(shares, "no loads")
     if shown:
         _levels(bars, shown, labels(result, shown), result.ns_per_cycle)
         figure.legend(*bars.get_legend_handles_labels(), loc="outside lower center", ncols=2 if narrow() else 4)
     else:
-        nothing(bars, "no loads of global memory")
+        draw_empty(bars, "no loads of global memory")
     figure.suptitle(f"{caption(result)}{_left_out(waited, shown)}", x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
@@ -48,8 +48,8 @@ def loads(result: RunResult) -> Figure:
 def most_waited(result: RunResult, limit: int) -> list[Load]:
     """The `limit` loads that have an X with the largest share of all latency, in source order."""
     seen = [load for load in result.loads if load.distribution.counts.any() and np.isfinite(load.x.mean)]
-    kept = sorted(seen, key=lambda load: -load.share.mean)[:limit]
-    return [load for load in seen if any(load is other for other in kept)]
+    longest = sorted(seen, key=lambda load: -load.share.mean)[:limit]
+    return [load for load in seen if any(load is other for other in longest)]
 
 
 def _left_out(waited: list[Load], shown: list[Load]) -> str:
@@ -64,15 +64,15 @@ def _left_out(waited: list[Load], shown: list[Load]) -> str:
 
 def _shares(axis: Axes, result: RunResult, waited: list[Load], shown: list[Load]) -> None:
     names = [load.text if source_of(result, load) == load.text else load.array or load.text for load in shown]
-    parts = [
+    shares_shown = [
         (name, load.share.mean, SERIES[n % len(SERIES)])
         for n, (name, load) in enumerate(zip(names, shown, strict=True))
     ]
-    rest = sum(load.share.mean for load in waited) - sum(share for _, share, _ in parts)
+    rest = sum(load.share.mean for load in waited) - sum(share for _, share, _ in shares_shown)
     if rest > 1e-6:
-        parts.append(("others", rest, _REST))
+        shares_shown.append(("others", rest, _REST))
     top = 1.0
-    for text, share, color in parts:  # from the top down, in the order of the bars next to them
+    for text, share, color in shares_shown:  # from the top down, in the order of the bars next to them
         axis.bar(0, share, 0.6, top - share, color=color, edgecolor="white", linewidth=0.8)
         if share > _READABLE:
             ink = INK if color == _REST else "white"
@@ -88,8 +88,8 @@ def _shares(axis: Axes, result: RunResult, waited: list[Load], shown: list[Load]
 def _levels(axis: Axes, shown: list[Load], names: list[str], ns_per_cycle: float) -> None:
     rows = np.arange(len(shown))
     left = np.zeros(len(shown))
-    for (name, color), parts in zip(_LEVELS, zip(*(load.x_parts for load in shown), strict=True), strict=True):
-        width = np.array([part.mean for part in parts])
+    for (name, color), shares_shown in zip(_LEVELS, zip(*(load.x_terms for load in shown), strict=True), strict=True):
+        width = np.array([part.mean for part in shares_shown])
         axis.barh(rows, width, 0.58, left, color=color, edgecolor="white", linewidth=0.8, label=name)
         left += width
     half = [interval.width / 2 if (interval := load.x.interval()) else 0.0 for load in shown]

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 from memsim.report.figure_style import GREY, INK, narrow, panels
-from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
+from memsim.report.figures.common import COLORS, TITLES, accessed, caption, draw_empty, intervals
 
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 
@@ -32,7 +32,7 @@ def ratios(result: RunResult) -> Figure:
         axes[0].set_ylabel("share of trials")
         figure.supxlabel(agreed, x=0.01, ha="left", fontsize="small", color=INK)
     else:
-        nothing(axes[0], agreed or "no accesses to global memory", INK)
+        draw_empty(axes[0], agreed or "no accesses to global memory", INK)
         axes[0].set_axis_off()
     handles = {name: one for axis in axes for one, name in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles:
@@ -59,7 +59,7 @@ def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
 
 
 def _agreement(name: str, ratio: Ratio) -> str:
-    """What is said of trials that all but agree, in the place of a histogram."""
-    apart, trials = 100 * np.ptp(ratio.finite), ratio.finite.size
+    """The text about trials that almost agree, instead of a histogram."""
+    spread, trials = 100 * np.ptp(ratio.finite), ratio.finite.size
     among = "in one trial" if trials == 1 else f"in all {trials} trials"
-    return f"{TITLES[name]} hit ratio {ratio.mean:.2%} {among}" + (f", within {apart:.2g} points" if apart else "")
+    return f"{TITLES[name]} hit ratio {ratio.mean:.2%} {among}" + (f", within {spread:.2g} points" if spread else "")

@@ -32,10 +32,10 @@ def chosen_format(format: str | None, json: bool = False, csv: bool = False) -> 
     Raises:
         InputError: two of them differ, or there is no such format.
     """
-    asked = {name: None for name, given in ((format, format), ("json", json), ("csv", csv)) if given}
-    if len(asked) > 1:
-        raise InputError("--format, --json, --csv", " and ".join(map(str, asked)), "exclude each other; give one")
-    chosen = next(iter(asked), None) or DEFAULT_FORMAT
+    requested = {name: None for name, given in ((format, format), ("json", json), ("csv", csv)) if given}
+    if len(requested) > 1:
+        raise InputError("--format, --json, --csv", " and ".join(map(str, requested)), "exclude each other; give one")
+    chosen = next(iter(requested), None) or DEFAULT_FORMAT
     if chosen not in format_names():
         raise InputError("--format", "format", f"is {chosen!r:.40}; give one of {', '.join(format_names())}")
     return chosen

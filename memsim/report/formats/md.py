@@ -18,8 +18,8 @@ def render(output: CommandOutput) -> str:
 
 def _block(block: Block) -> str:
     if isinstance(block, PrintedTable):
-        parts = (f"**{escaped(block.title)}**" if block.title else "", _table(block), _paragraph(block.note))
-        return "\n\n".join(part for part in parts if part)
+        paragraphs = (f"**{escaped(block.title)}**" if block.title else "", _table(block), _paragraph(block.note))
+        return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
     return _paragraph(block.strip("\n"))
 
 

@@ -26,7 +26,7 @@ def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
         drawn["loads"] = ("Expected latency by array", comparison_figures.loads(results))
     return {
         "first": first,
-        "others": [_beside(label, compare(base, result)) for label, result in others],
+        "others": [_compared_with_base(label, compare(base, result)) for label, result in others],
         "pictures": [
             {
                 "name": f"compared-{name}",
@@ -47,7 +47,7 @@ def _loads_differ(results: Mapping[str, RunResult]) -> bool:
     )
 
 
-def _beside(label: str, found: ResultComparison) -> dict[str, Any]:
+def _compared_with_base(label: str, found: ResultComparison) -> dict[str, Any]:
     headers, lines = matched(found.loads, list(_NAMES))
     ratio_headers, ratio_lines = ratio_rows(found)
     what = changes(found.first, found.second)
@@ -62,11 +62,11 @@ def _beside(label: str, found: ResultComparison) -> dict[str, Any]:
         "changes": {"headers": what.HEADERS, "lines": [one.row() for one in what.shown]},
         "same": what.same,
         "ratios": {"headers": ratio_headers, "lines": ratio_lines},
-        "loads": {"headers": _told_apart(headers), "lines": lines},
+        "loads": {"headers": _distinct_titles(headers), "lines": lines},
     }
 
 
-def _told_apart(headers: list[str]) -> list[str]:
+def _distinct_titles(headers: list[str]) -> list[str]:
     """A pair of columns under one title has one title each."""
     names = list(headers)
     for at, header in enumerate(headers):

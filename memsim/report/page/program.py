@@ -17,20 +17,20 @@ from memsim.support.errors import InputError
 _SECTOR_BYTES = 32
 
 
-def of_program(label: str, result: ProgramResult, place: int, links: Mapping[str, str]) -> dict[str, Any]:
+def of_program(label: str, result: ProgramResult, number_on_page: int, links: Mapping[str, str]) -> dict[str, Any]:
     """Everything of one program that the template asks for.
 
     Args:
         label: what the page calls it.
         result: the profile.
-        place: its number on the page.
+        number_on_page: its number on the page.
         links: by a kernel's label, the place on the page that shows it; kernels without one are left out there.
     """
     total, groups = result.time.mean, dict(zip(result.labels(), result.groups, strict=True))
     findings = {one["kernel"]: one for one in result.about["findings"]}
-    timeline, rests_on = _timeline(result, f"p{place}-timeline")
+    timeline, rests_on = _timeline(result, f"p{number_on_page}-timeline")
     return {
-        "id": f"p{place}",
+        "id": f"p{number_on_page}",
         "label": label,
         "program": result.about["program"],
         "gpu": result.gpu,
@@ -64,11 +64,15 @@ def _sentences(
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
     interval, total = result.time.interval(), result.time.mean
     within = "" if interval is None else f" ± {50 * interval.width / total:.1f} %"
-    best = sum(group.best_possible for group in result.groups)
+    possible = sum(group.best_possible for group in result.groups)
     launches, trials = sum(group.launches for group in result.groups), len(result.time.values)
     return [
         ("time of all launches", f"{one_time(total)}{within}", "95 % interval of the mean"),
-        ("best possible", one_time(best) if best == best else ABSENT, f"{100 * best / total:.0f} % of that"),
+        (
+            "best possible",
+            one_time(possible) if possible == possible else ABSENT,
+            f"{100 * possible / total:.0f} % of that",
+        ),
         ("launches", f"{launches:,}", f"of {len(result.groups)} kernels and shapes"),
         ("trials", str(trials), "order of warps, and which launches are replayed"),
     ]

@@ -27,25 +27,27 @@ _PICTURES = {
     "convergence": (figures.convergence, "Convergence", "The ratios' standard deviation and interval against trials."),
     "roofline": (roofline, "Instruction roofline", "Warp instructions per second against those per sector, by level."),
 }
-_PLACES = (  # what a load's accesses may crowd: title, busiest place's and all sectors, how many places there are
+_UNITS = (  # what a load's accesses may crowd: title, sectors of the busiest unit and of all, how many units there are
     ("sets of L1", "l1_busiest_set", "l1_set_sectors", lambda gpu: _l1_sets(gpu)),
     ("slices of L2", "busiest_slice", "slice_sectors", lambda gpu: gpu["l2"]["slices"]),
     ("channels of DRAM", "busiest_channel", "channel_sectors", lambda gpu: gpu["dram"]["channels"]),
 )
 
 
-def of_result(label: str, result: RunResult, place: int, causes: Sequence[Bottleneck] | None) -> dict[str, Any]:
+def of_result(
+    label: str, result: RunResult, number_on_page: int, bottlenecks: Sequence[Bottleneck] | None
+) -> dict[str, Any]:
     """Everything of one result that the template asks for.
 
     Args:
         label: what the page calls it.
         result: the result.
-        place: its number on the page, which makes the names within it unlike those of others.
-        causes: of its slowness; None: the file does not hold what they rest on.
+        number_on_page: its number on the page, which makes the names within it unlike those of others.
+        bottlenecks: of its slowness; None: the file does not hold what they rest on.
     """
     about = result.trials.about
     return {
-        "id": f"r{place}",
+        "id": f"r{number_on_page}",
         "label": label,
         "kernel": about["trace"]["kernel"],
         "gpu": result.gpu,
@@ -53,18 +55,20 @@ def of_result(label: str, result: RunResult, place: int, causes: Sequence[Bottle
         "key": _key_figures(result),
         "parts": utilization(result),
         "waiting": _waiting(result),
-        "findings": _findings(causes),
+        "findings": _findings(bottlenecks),
         "without_gain": [
-            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)" for one in causes or () if not is_reported(one)
+            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)"
+            for one in bottlenecks or ()
+            if not is_reported(one)
         ],
-        "sources": sources(result, causes or ()),
+        "sources": sources(result, bottlenecks or ()),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
         "stores": _table(result.stores),
         "counts": dict(zip(("headers", "lines"), counter_rows(result), strict=True)),
         "crowding": _crowding(result),
         "pictures": [
-            {"name": name, "title": title, "svg": svg(draw(result), f"r{place}-{name}", alt)}
+            {"name": name, "title": title, "svg": svg(draw(result), f"r{number_on_page}-{name}", alt)}
             for name, (draw, title, alt) in _PICTURES.items()
         ],
         "notes": notes(result),
@@ -103,14 +107,14 @@ def _waiting(result: RunResult) -> list[tuple[str, float]]:
     levels = [0.0, 0.0, 0.0]
     for load in result.loads:
         count = float(load.distribution.counts.sum())
-        for level, part in enumerate(load.x_parts):
+        for level, part in enumerate(load.x_terms):
             levels[level] += count * (0.0 if part.mean != part.mean else part.mean)
     total = sum(levels)
     return [(name, level / total) for name, level in zip(("L1", "L2", "main memory"), levels, strict=True) if total]
 
 
-def _findings(causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
-    if causes is None:
+def _findings(bottlenecks: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
+    if bottlenecks is None:
         return None
     return [
         {
@@ -119,9 +123,9 @@ def _findings(causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | Non
             "gain": gain_text(one),
             "replayed": one.gain.transform if one.gain else "",
             "advice": "; or ".join(dict.fromkeys(finding.advice for finding in one.findings)),
-            "places": one.findings,
+            "findings": one.findings,
         }
-        for one in causes
+        for one in bottlenecks
         if is_reported(one)
     ]
 
@@ -131,18 +135,18 @@ def _table(table: Table[Any]) -> dict[str, Any]:
 
 
 def _crowding(result: RunResult) -> dict[str, Any]:
-    """How much more than its share the busiest place gets, by load and sort of place; a heat map."""
+    """How much more than its share the busiest unit gets, by load and kind of unit; a heat map."""
     gpu, rows = result.trials.about["gpu"], []
     for op in result.trials.ops:
         profile = op.get("profile")
         if profile is None or not profile["sectors"]:
             continue
         times = [
-            profile[busiest] / profile[every] * places(gpu) if profile[every] else float("nan")
-            for _, busiest, every, places in _PLACES
+            profile[busiest] / profile[every] * units(gpu) if profile[every] else float("nan")
+            for _, busiest, every, units in _UNITS
         ]
         rows.append({"text": f"{op['kind']} {op['text']}", "line": op["line"], "times": times})
-    return {"places": [title for title, *_ in _PLACES], "rows": rows}
+    return {"units": [title for title, *_ in _UNITS], "rows": rows}
 
 
 def _l1_sets(gpu: dict[str, Any]) -> int:

@@ -9,7 +9,7 @@ from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figure_style import BLUE, GREEN, INK, ORANGE, panels
-from memsim.report.figures.common import nothing
+from memsim.report.figures.common import draw_empty
 
 _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
 
@@ -25,14 +25,14 @@ def roofline(result: RunResult) -> Figure:
     instructions = warp_instructions(result)
     roofs = _bandwidths(result)
     if not instructions > 0:
-        nothing(axis, "the trace does not tell its instructions")
+        draw_empty(axis, "the trace does not tell its instructions")
         return figure
     seconds = result.cycles.mean * result.ns_per_cycle / 1e9
     rate, peak = instructions / seconds / 1e9, _peak(result)
     busy = _busy(result)
     at = {level: rate / (share * roofs[level]) for level, share in busy.items() if share > 0}
     if not at:
-        nothing(axis, "nothing went to memory")
+        draw_empty(axis, "nothing went to memory")
         return figure
     axis.set_xscale("log")
     axis.set_yscale("log")

@@ -18,15 +18,15 @@ from memsim.trace import source_text
 from memsim.trace.source_text import Sources
 from memsim.why import Bottleneck
 
-_PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
+_PATH_PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
 
 
 @dataclass(frozen=True)
 class Remedy:
-    """The estimated saving of a cause that has one of its places in a line.
+    """The estimated saving of a cause that has one of its findings in a line.
 
     Attributes:
-        stake: share of the kernel's time, at all of the cause's places together, 0 to 1.
+        stake: share of the kernel's time, of all the cause's findings together, 0 to 1.
         text: the cause, and its estimated speed-up.
     """
 
@@ -89,16 +89,16 @@ class Source:
     missing: str
 
 
-def sources(result: RunResult, causes: Sequence[Bottleneck]) -> list[Source]:
+def sources(result: RunResult, bottlenecks: Sequence[Bottleneck]) -> list[Source]:
     """The files with the kernel's accesses, the one with the largest share of latency first.
 
     Args:
-        causes: of the kernel's slowness, which name their lines.
+        bottlenecks: of the kernel's slowness, which name their lines.
 
     Raises:
         InputError: Pygments is not installed.
     """
-    remedies = _remedies(causes)
+    remedies = _remedies(bottlenecks)
     by_file: dict[str, dict[int, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for op in result.trials.ops:
         by_file[op["file"]][op["line"]].append(op)
@@ -114,14 +114,14 @@ def sources(result: RunResult, causes: Sequence[Bottleneck]) -> list[Source]:
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
-def _remedies(causes: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
-    """By place, file and line."""
+def _remedies(bottlenecks: Sequence[Bottleneck]) -> dict[str, list[Remedy]]:
+    """By location: file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
-    for one in sorted(filter(is_reported, causes), key=lambda one: -one.expected_saving):
-        places = {finding.place for finding in one.findings}
-        others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
-        for place in places:
-            found[place].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
+    for one in sorted(filter(is_reported, bottlenecks), key=lambda one: -one.expected_saving):
+        locations = {finding.location for finding in one.findings}
+        others = f", here and at {', '.join(sorted(locations))}" if len(locations) > 1 else ""
+        for location in locations:
+            found[location].append(Remedy(one.expected_saving, f"{one.cause}{others}: {gain_text(one)}"))
     return found
 
 
@@ -131,7 +131,7 @@ def _source(
     text, shown = texts.get(name), PurePath(name)
     known = sorted(ops) if text is None else [0]  # compilers give line 0 to what they made themselves: it has no text
     lines = [_without_text(n, ops[n], measures[name, n]) for n in known if n in ops]
-    about = "/".join(shown.parts[-_PARTS:]), shown.name
+    about = "/".join(shown.parts[-_PATH_PARTS:]), shown.name
     if text is None:
         return Source(*about, lines, "is too large to be kept" if name in texts else "is not available")
     marked = highlighted(name, text)

@@ -22,11 +22,12 @@ from memsim.why import Bottleneck, find_bottlenecks, has_profiles
 if TYPE_CHECKING:
     from memsim.studies import StudyTrials
 
-Causes = Mapping[str, Sequence[Bottleneck]]
+BottlenecksByResult = Mapping[str, Sequence[Bottleneck]]
 
 
 def write_page(
-    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None,
+    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path,
+    bottlenecks: BottlenecksByResult | None = None,
     programs: Mapping[str, ProgramResult] | None = None,
 ) -> Path:  # fmt: skip
     """Write one page that shows results, each by itself and compared with the first, and studies.
@@ -35,7 +36,7 @@ def write_page(
         results, studies: by the name that the page calls each.
         out: the HTML file; nothing outside of it is needed to read it.
         programs: profiles by name, which come first; they link to those of `results` that have their kernels' names.
-        causes: by a result's name, what makes it slow, with gains; of others, what is known without a replay.
+        bottlenecks: by a result's name, what makes it slow, with gains; of others, what is known without a replay.
 
     Raises:
         InputError: jinja2 is not installed, or the file cannot be written.
@@ -44,14 +45,15 @@ def write_page(
     with writing(path):
         check_replaceable(path)
     with styled():
-        text = render(results, studies, causes, programs)
+        text = render(results, studies, bottlenecks, programs)
     with writing(path), replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
 
 def render(
-    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], causes: Causes | None = None,
+    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials],
+    bottlenecks: BottlenecksByResult | None = None,
     programs: Mapping[str, ProgramResult] | None = None,
 ) -> str:  # fmt: skip
     """The page's text."""
@@ -68,7 +70,7 @@ def render(
         "programs": [of_program(label, one, number, links) for number, (label, one) in enumerate(profiles.items())],
         "comparisons": _comparisons(results) if len(results) > 1 and not profiles else None,
         "results": [
-            of_result(label, result, number, _causes(label, result, causes or {}))
+            of_result(label, result, number, _bottlenecks(label, result, bottlenecks or {}))
             for number, (label, result) in enumerate(results.items())
         ],
         "studies": _studies(studies) if studies else [],
@@ -88,9 +90,9 @@ def _studies(studies: Mapping[str, StudyTrials]) -> list[dict[str, Any]]:
     return [of_study(label, study) for label, study in studies.items()]
 
 
-def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Bottleneck] | None:
-    if label in causes or not has_profiles(result):
-        return causes.get(label)
+def _bottlenecks(label: str, result: RunResult, bottlenecks: BottlenecksByResult) -> Sequence[Bottleneck] | None:
+    if label in bottlenecks or not has_profiles(result):
+        return bottlenecks.get(label)
     return find_bottlenecks(result)
 
 

@@ -36,10 +36,24 @@ from memsim.sources.function_counts import (
 )  # fmt: skip
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
-__all__ = ["CONTROL", "INTEGER", "ONE", "SHUFFLE", "SPECIAL", "TURN", "Becomes", "becomes", "cast", "conversions"]
+__all__ = [
+    "CONTROL",
+    "INTEGER",
+    "ONE",
+    "SHUFFLE",
+    "SPECIAL",
+    "LOOP_ITERATION",
+    "Becomes",
+    "becomes",
+    "cast",
+    "conversions",
+]
 
 ONE: dict[int, Becomes] = {each: {each: 1} for each in range(len(INSTRUCTION_CLASSES))}
-TURN: Becomes = {INTEGER: 1, CONTROL: 1}  # of a loop: the counter, and a comparison that is one with its branch
+LOOP_ITERATION: Becomes = {
+    INTEGER: 1,
+    CONTROL: 1,
+}  # of a loop: the counter, and a comparison that is one with its branch
 
 _OF_FLOATS = {2: ONE[HALF], 4: ONE[FP32], 8: ONE[FP64]}  # by bytes
 _QUOTIENTS = (np.floor_divide, np.remainder)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from memsim.sources.batch_log import BatchLog
-from memsim.sources.describe import compiled, gaps, waiting
+from memsim.sources.describe import compiled, instruction_mixes, waiting
 from memsim.sources.describe.arithmetic import Becomes
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
@@ -46,11 +46,11 @@ class Batch:
         self.shape, self.block_ids, self._ops, self._log, self._mixes = shape, block_ids, ops, log, mixes
         self.fast_math = fast_math
         n_warps = len(block_ids) * shape.warps_per_block
-        self._state = np.zeros((n_warps, gaps.STATE_COLUMNS), np.int64)
+        self._state = np.zeros((n_warps, instruction_mixes.STATE_COLUMNS), np.int64)
         self._state[:, START] = 1
         # Scratch of the compiled loops, which allocate nothing.
         self._lanes = np.tile(np.arange(shape.warp_size + 1), (2, 1))
-        self._scratch = np.zeros(MIX_FIELDS, np.int64), np.empty(gaps.N_CLASSES + 1, np.int64)
+        self._scratch = np.zeros(MIX_FIELDS, np.int64), np.empty(instruction_mixes.N_CLASSES + 1, np.int64)
         self._chains = 1  # of dependent instructions, side by side, in what is issued now
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
         mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
@@ -149,7 +149,9 @@ class Batch:
         """Account the non-memory instructions of the current context to its warps, with what they used."""
         context = self.context
         if any(context.issued):
-            gaps.issue(self._state, context.bits, context.frame.warps, np.array(context.issued), self._chains)
+            instruction_mixes.issue(
+                self._state, context.bits, context.frame.warps, np.array(context.issued), self._chains
+            )
             context.issued = [0] * len(context.issued)
         if context.used is not None:
             waiting.use_values(self._state, context.bits, context.frame.warps, context.used)
@@ -192,23 +194,25 @@ class Batch:
         before, self._chains = self._chains, chains
         return before
 
-    def compute(self, instructions: int, chain: int | None) -> None:
+    def compute(self, instructions: int, critical_path: int | None) -> None:
         """Charge non-memory instructions of no class that use all that was loaded.
 
-        `chain` of them depend on each other; None: as :meth:`side_by_side` says.
+        `critical_path` of them depend on each other; None: as :meth:`side_by_side` says.
         """
         context = self.context
-        if chain is None:
-            context.issued[gaps.UNKNOWN] += instructions
+        if critical_path is None:
+            context.issued[instruction_mixes.UNKNOWN] += instructions
         else:
-            gaps.issue_chain(self._state, context.bits, context.frame.warps, instructions, chain)
+            instruction_mixes.issue_critical_path(
+                self._state, context.bits, context.frame.warps, instructions, critical_path
+            )
         waiting.use_all(self._state, context.bits, context.frame.warps)
 
-    def compute_while_loading(self, instructions: int, chain: int) -> None:
+    def compute_while_loading(self, instructions: int, critical_path: int) -> None:
         """Log non-memory instructions that wait for none of the sequence's loads."""
         context, log = self.context, self._log
         log.reserve(len(context.bits), 0)
-        log_compute(log.rows, log.cursor, context.bits, context.frame.warps, instructions, chain)
+        log_compute(log.rows, log.cursor, context.bits, context.frame.warps, instructions, critical_path)
 
     def finish(self) -> None:
         """Log what the warps issue after their last access."""
@@ -220,7 +224,9 @@ class Batch:
 
     def _enter_mixes(self, first: int) -> None:
         """Give the log's rows from ``first`` on the mixes of their gaps."""
-        gaps.enter_mixes(self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes, *self._scratch)
+        instruction_mixes.enter_mixes(
+            self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes, *self._scratch
+        )
 
     # -- accesses
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import SEQUENCE_OF
-from memsim.sources.rows import START, begin_row, place_lanes
+from memsim.sources.rows import START, begin_row, encode_addresses
 
 # The loops over lanes index slices that start at 0, and rows whole where every lane is active: numba then drops its
 # checks for negative indices and LLVM vectorizes (measured: six times as fast).
@@ -49,7 +49,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, 
                 if elements[i] < 0 or elements[i] >= limit:
                     return r, lanes[i]
         row = rows[cursor[0]]
-        place_lanes(row, addresses, cursor, lanes, elements, count, low, base, element_bytes)
+        encode_addresses(row, addresses, cursor, lanes, elements, count, low, base, element_bytes)
         begin_row(row, state, warps[r], since[r, SEQUENCE_OF], data[r, SEQUENCE_OF], 0, 1, active)
         row["op"] = op
         cursor[0] += 1

@@ -28,7 +28,7 @@ def load_workload(name_or_path: str | Path) -> Workload:
     >>> load_workload("spmv").parameters()["rows"]
     86016
     """
-    file, wanted = _named(str(name_or_path))
+    file, name = _named(str(name_or_path))
     path = library.find("traces", ".py", file)
     shipped = path.parent == library.folder("traces")
     shown = f"traces/{path.name}" if shipped else file
@@ -43,7 +43,7 @@ def load_workload(name_or_path: str | Path) -> Workload:
         tree = _GuardedLoops().visit(ast.parse(source, filename))
         exec(compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True), module.__dict__)
     found = [value for value in vars(module).values() if isinstance(value, Workload) and value.filename == filename]
-    return replace(_chosen(found, wanted, shown), shown=shown)
+    return replace(_chosen(found, name, shown), shown=shown)
 
 
 def _named(text: str) -> tuple[str, str]:
@@ -56,15 +56,15 @@ def _named(text: str) -> tuple[str, str]:
     return (file, name) if colon and name.isidentifier() and file.endswith(".py") else (text, "")
 
 
-def _chosen(found: Sequence[Workload], wanted: str, shown: str) -> Workload:
+def _chosen(found: Sequence[Workload], name: str, shown: str) -> Workload:
     """The one that is named, or the only one."""
     if not found:
         raise InputError(shown, "file", "has no workload; mark a function with @memsim.workload")
     names = ", ".join(f"{shown}:{one.name}" for one in found)
-    named = [one for one in found if one.name == wanted]
-    if wanted and not named:
-        raise InputError(shown, "workload", f"has no {wanted}; give {names}")
-    if not wanted and len(found) > 1:
+    named = [one for one in found if one.name == name]
+    if name and not named:
+        raise InputError(shown, "workload", f"has no {name}; give {names}")
+    if not name and len(found) > 1:
         raise InputError(shown, "file", f"has {len(found)} workloads; give one: {names}")
     return (named or found)[0]
 

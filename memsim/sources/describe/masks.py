@@ -13,7 +13,7 @@ import numpy as np
 
 from memsim.sources.describe import compiled
 from memsim.sources.describe.arithmetic import Becomes
-from memsim.sources.describe.gaps import N_CLASSES
+from memsim.sources.describe.instruction_mixes import N_CLASSES
 from memsim.sources.describe.waiting import DEPENDENCES
 
 CROWDED = 0.75  # below this share of warps with active lanes, a region gets its own frame

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memsim.sources.describe.arithmetic import CONTROL, INTEGER, ONE, SHUFFLE, TURN
+from memsim.sources.describe.arithmetic import CONTROL, INTEGER, LOOP_ITERATION, ONE, SHUFFLE
 from memsim.sources.describe.arrays import DeviceArray
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.lanes import Lanes, LaneVariable, Operand
@@ -194,7 +194,7 @@ class Thread:
         for k, value in enumerate(values):
             if k:
                 self._batch.back_edge()
-            context.issue(TURN)
+            context.issue(LOOP_ITERATION)
             yield value
 
     def _divergent_range(self, low: Operand, high: Operand, step: Operand) -> Iterator[Lanes]:
@@ -214,7 +214,7 @@ class Thread:
             with self._region(inner):
                 if k:
                     batch.back_edge()
-                inner.issue(TURN)
+                inner.issue(LOOP_ITERATION)
                 yield Lanes(batch, counter, since, inner.frame, scope)
             counter = counter + stride
 

@@ -223,8 +223,8 @@ def _values(made: Workload, name: str, values: Any) -> tuple[Any, ...]:
 
 def _extents(name: str, value: int | tuple[int, ...]) -> tuple[int, int, int]:
     given = value if isinstance(value, tuple) else (value,)
-    whole = all(isinstance(extent, (int, np.integer)) and extent >= 1 for extent in given)
-    if not whole or not 1 <= len(given) <= 3:
+    are_extents = all(isinstance(extent, (int, np.integer)) and extent >= 1 for extent in given)
+    if not are_extents or not 1 <= len(given) <= 3:
         raise ValueError(f"{name} is {value}; give one to three positive whole numbers")
     x, y, z = (*map(int, given), 1, 1)[:3]
     return x, y, z

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.sources.rows import REACH, place_lanes
+from memsim.sources.rows import REACH, encode_addresses
 from memsim.sources.waits import wait_for_none
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP
 
 WARP_SIZE = 32
 ROW = np.dtype([*INSTRUCTION_COLUMNS.items()])
 MOST_ROWS = WARP_SIZE  # that one access can take, when no two lanes' addresses lie within REACH of each other
-MOST_GAP = 2**32 - 1
+MOST_COMPUTE_RUN = 2**32 - 1
 
 
 @loop
@@ -42,7 +42,7 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
     """
     rest = mask
     while rest:
-        part, count = np.int64(0), np.int64(0)
+        lane_mask, count = np.int64(0), np.int64(0)
         low = high = np.int64(-1)
         for lane in range(WARP_SIZE):
             if (rest >> lane) & 1:
@@ -51,12 +51,12 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
                     low = high = address
                 if max(high, address) - min(low, address) < REACH:
                     low, high = min(low, address), max(high, address)
-                    part |= np.int64(1) << lane
+                    lane_mask |= np.int64(1) << lane
                     some[0, count], some[1, count] = lane, address
                     count += 1
-        rest ^= part
-        place_lanes(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
-        _fill(rows, cursor, op, flags, gap, part)
+        rest ^= lane_mask
+        encode_addresses(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
+        _fill(rows, cursor, op, flags, gap, lane_mask)
         flags, gap = 0, 0
 
 
@@ -66,7 +66,7 @@ def _fill(rows, cursor, op, flags, gap, mask):
     row = rows[cursor[0]]
     row["op"] = op
     row["flags"] = flags
-    row["gap"] = min(gap, MOST_GAP)
+    row["gap"] = min(gap, MOST_COMPUTE_RUN)
     row["mask"] = mask
     row["off_path"] = 0
     wait_for_none(row)

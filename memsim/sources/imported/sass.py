@@ -115,23 +115,25 @@ def decode(text: str, binary_version: int = 70) -> RecordedOpcode:
     >>> decode("LDG.E.U8.SYS").width, decode("STS.128").width, decode("FFMA").does.name
     (1, 16, 'compute')
     """
-    name, *parts = text.split(".")
+    name, *modifiers = text.split(".")
     if name in _ACCESSES:
         kind, where = _ACCESSES[name]
         if binary_version < _KEPLER and where is Where.generic:
             where = Where.global_
-        width = 16 if name == "LDSM" else _width(parts)
-        bypass = kind is OpKind.load and ({"STRONG", "GPU"} <= set(parts) or "BYPASS" in parts)
+        width = 16 if name == "LDSM" else _width(modifiers)
+        bypass = kind is OpKind.load and ({"STRONG", "GPU"} <= set(modifiers) or "BYPASS" in modifiers)
         return RecordedOpcode(text, Does.access, kind, where, width, bypass)
     if name == "BAR":
         control = UNITS.index("control")
-        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV: no wait
+        return RecordedOpcode(
+            text, Does.compute if "ARV" in modifiers else Does.barrier, unit=control
+        )  # BAR.ARV: no wait
     if name == "DEPBAR" or name in _NOT_ISSUED:
         return RecordedOpcode(text, Does.wait if name == "DEPBAR" else Does.end)
     if name in _BULK:
-        kind = OpKind.store if name == "UBLKCP" and parts[:1] == ["G"] else _BULK[name]
+        kind = OpKind.store if name == "UBLKCP" and modifiers[:1] == ["G"] else _BULK[name]
         return RecordedOpcode(text, Does.bulk, kind, Where.global_, 16, bypass_l1=kind is OpKind.load)
-    if name == "SYNCS" and "TRYWAIT" in parts:
+    if name == "SYNCS" and "TRYWAIT" in modifiers:
         return RecordedOpcode(text, Does.try_barrier, unit=UNITS.index("control"))
     unit = unit_of(text)
     tensor, macs = tensor_work(text) if UNITS[unit] == "tensor" else (0, 0)
@@ -144,8 +146,8 @@ def space(where: Where) -> Space:
     return Space(int(where))
 
 
-def _width(parts: list[str]) -> int:
-    for part in parts:
-        if (found := _NUMERIC.fullmatch(part)) and int(found[1]) >= 8:
+def _width(modifiers: list[str]) -> int:
+    for modifier in modifiers:
+        if (found := _NUMERIC.fullmatch(modifier)) and int(found[1]) >= 8:
             return int(found[1]) // 8
     return 4

@@ -43,17 +43,17 @@ def tensor_work(text: str) -> tuple[int, int]:
     >>> tensor_work("HMMA.16816.F32.BF16"), tensor_work("HMMA.1688.F32.TF32"), tensor_work("IMMA.16832.S8.S8")
     ((0, 2048), (1, 1024), (2, 4096))
     """
-    name, *parts = text.split(".")
+    name, *modifiers = text.split(".")
     kinds = {"I": "tensor_i8", "B": "tensor_i8", "D": "tensor_f64", "Q": "tensor_f8"}
-    kind = "tensor_tf32" if "TF32" in parts else kinds.get(name[0], "tensor_f16")
-    shape = next((_SHAPES[part] for part in parts if part in _SHAPES), None)
-    return TENSOR_TYPES.index(kind), _group_shape(parts) if shape is None else shape
+    kind = "tensor_tf32" if "TF32" in modifiers else kinds.get(name[0], "tensor_f16")
+    shape = next((_SHAPES[modifier] for modifier in modifiers if modifier in _SHAPES), None)
+    return TENSOR_TYPES.index(kind), _group_shape(modifiers) if shape is None else shape
 
 
-def _group_shape(parts: list[str]) -> int:
+def _group_shape(modifiers: list[str]) -> int:
     """A quarter of a warp group's shape, 64xNxK, or nothing known."""
-    for part in parts:
-        numbers = part.split("x")
+    for modifier in modifiers:
+        numbers = modifier.split("x")
         if len(numbers) == 3 and all(number.isdigit() for number in numbers):
             return int(numbers[0]) * int(numbers[1]) * int(numbers[2]) // 4
     return 0

@@ -30,7 +30,7 @@ from memsim.sources.function_counts import (
     SPECIAL,
     Becomes,
 )
-from memsim.sources.ptx.chains import BRANCH, Chain, longest_to
+from memsim.sources.ptx.critical_paths import BRANCH, DependentInstructions, critical_path_to
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.module import Immediate, Instruction, Register
 from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
@@ -67,14 +67,14 @@ class Segment:
 
     Attributes:
         counts: by class of CLASSES.
-        chains: by LINKS, those on the longest chain of dependent ones.
+        critical_links: by LINKS, those on the longest chain of dependent ones.
         tensors: instructions for tensor cores.
         macs: their multiply-accumulates by class of TENSORS, of the whole warp.
         stalls: of machine code, which has no chains: the sum of its stall counts in cycles.
     """
 
     counts: tuple[int, ...] = (0,) * len(CLASSES)
-    chains: tuple[int, ...] = (0,) * len(LINKS)
+    critical_links: tuple[int, ...] = (0,) * len(LINKS)
     tensors: int = 0
     macs: tuple[int, ...] = (0,) * len(TENSORS)
     stalls: int = 0
@@ -85,14 +85,14 @@ class Segment:
         return sum(self.counts) + self.tensors
 
     @property
-    def chain(self) -> int:
+    def critical_path(self) -> int:
         """Those on the longest chain of dependent ones."""
-        return min(self.gap, max(sum(self.chains), int(self.gap > 0)))
+        return min(self.gap, max(sum(self.critical_links), int(self.gap > 0)))
 
     def __add__(self, other: Segment) -> Segment:
         return Segment(
             tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)),
-            tuple(a + b for a, b in zip(self.chains, other.chains, strict=True)),
+            tuple(a + b for a, b in zip(self.critical_links, other.critical_links, strict=True)),
             self.tensors + other.tensors,
             tuple(a + b for a, b in zip(self.macs, other.macs, strict=True)),
             self.stalls + other.stalls,
@@ -136,20 +136,20 @@ class Counter:
 
     def _segment(self, instructions: Sequence[Instruction], before: Instruction | None) -> Segment:
         counts, macs, tensors = [0] * len(CLASSES), [0] * len(TENSORS), 0
-        chains: dict[str, Chain] = {}
-        longest = Chain()
+        paths: dict[str, DependentInstructions] = {}
+        longest = DependentInstructions()
         for one in instructions:
             tensor = tensor_work(one)
-            chain = longest_to(one, chains).then(self._links(one), int(tensor is not None))
+            path = critical_path_to(one, paths).then(self._links(one), int(tensor is not None))
             for k, count in self._becomes(one).items():
                 counts[k] += count
             if tensor is not None:
                 tensors += 1
                 macs[tensor[0]] += tensor[1]
-            chains |= dict.fromkeys(effects(one).writes, chain)
-            longest = max(longest, chain)
+            paths |= dict.fromkeys(effects(one).writes, path)
+            longest = max(longest, path)
         if before is not None and effects(before).memory:
-            longest = max(longest, longest_to(before, chains))
+            longest = max(longest, critical_path_to(before, paths))
         return Segment(tuple(counts), longest.links, tensors, tuple(macs))
 
     def _links(self, one: Instruction) -> Becomes:
@@ -208,8 +208,8 @@ class Counter:
         source = one.operands[1]
         if isinstance(source, Register) and re.match(r"%(tid|ctaid|laneid|warpid|clock|globaltimer|smid)", source.name):
             return {CONTROL: 1}
-        parts = getattr(source, "parts", ())
-        return {INTEGER: 1} if parts and one.type == "b32" else {}
+        elements = getattr(source, "elements", ())
+        return {INTEGER: 1} if elements and one.type == "b32" else {}
 
     def _predicate(self, one: Instruction) -> Becomes:
         """A comparison is one instruction; joining predicates is part of the comparison that alone feeds it."""
@@ -225,7 +225,7 @@ class Counter:
 
     def _convert(self, one: Instruction) -> Becomes:
         """Widening without a sign is free; with one it is a shift; pairs into halves are one F2F or I2F."""
-        to, of = one.parts[-2], one.parts[-1]
+        to, of = one.opcode[-2], one.opcode[-1]
         if "f" not in to and "f" not in of and not to.startswith("e") and not of.startswith("e"):
             signed = of.startswith("s") and to.endswith("64")
             return {INTEGER: 1} if signed or to.endswith(("8", "16")) else {}
@@ -288,10 +288,10 @@ def tensor_work(one: Instruction) -> tuple[int, int] | None:
     """Of an instruction for tensor cores: its type's number in TENSORS, and multiply-accumulates a warp."""
     if one.name not in ("mma", "wgmma") or one.name == "wgmma" and not one.has("mma_async"):
         return None
-    shape = next((found for part in one.parts if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
+    shape = next((found for part in one.opcode if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
     if shape is None:
         return None
-    types = [part for part in one.parts if part in _TENSOR_TYPES]
+    types = [part for part in one.opcode if part in _TENSOR_TYPES]
     kind = _TENSOR_TYPES[types[-1] if one.name == "wgmma" or len(types) < 3 else types[1]]
     work = int(shape[1]) * int(shape[2]) * int(shape[3])
     return kind, work // 4 if one.name == "wgmma" else work  # of a warpgroup each warp does a quarter

@@ -30,7 +30,7 @@ MOST_BLOCKS = 1 << 12
 _PER_WARP = ("registers", "predicates", "pcs", "masks", "records", "pending", "committed")
 
 
-def can_join(device: KernelMachine, stop: Stop) -> bool:
+def may_wait_for_blocks(device: KernelMachine, stop: Stop) -> bool:
     """Whether a stop may be a block that waits for later blocks."""
     m = device.machine
     if device.team != 1 or device.launch.n_blocks == 1:
@@ -51,7 +51,7 @@ def waits_for_host(device: KernelMachine, stop: Stop) -> bool:
     return True
 
 
-def joined_blocks(device: KernelMachine, first: int) -> np.ndarray:
+def team_blocks(device: KernelMachine, first: int) -> np.ndarray:
     """The numbers of the blocks that run together from one that waits."""
     m = device.machine
     block = m.registers[0].nbytes * device.warps + m.shared.shape[1]
@@ -69,16 +69,16 @@ class CoResident:
     """
 
     def __init__(self, device: KernelMachine, ids: np.ndarray) -> None:
-        self._device, self._alone = device, device.machine
-        self._shared = np.zeros((len(ids), self._alone.shared.shape[1]), np.uint8)
-        self._local = np.zeros((len(ids) * device.warps * LANES, int(self._alone.grid[tables.LOCAL_BYTES])), np.uint8)
-        device.machine = self._joined(ids)
+        self._device, self._single = device, device.machine
+        self._shared = np.zeros((len(ids), self._single.shared.shape[1]), np.uint8)
+        self._local = np.zeros((len(ids) * device.warps * LANES, int(self._single.grid[tables.LOCAL_BYTES])), np.uint8)
+        device.machine = self._team_machine(ids)
         device.team = len(ids)
 
     def end(self) -> None:
         """Let blocks run one after another again; what the trace's numbers stand for stays."""
-        device, alone = self._device, self._alone
-        device.machine = alone._replace(
+        device, single = self._device, self._single
+        device.machine = single._replace(
             rows=device.machine.rows,
             listed=device.machine.listed,
             gaps=device.machine.gaps,
@@ -86,24 +86,24 @@ class CoResident:
         )
         device.team = 1
 
-    def _joined(self, ids: np.ndarray) -> MachineArrays:
-        alone, warps, count = self._alone, self._device.warps, len(ids)
-        grid, hosts, status = alone.grid.copy(), alone.hosts.copy(), alone.status
+    def _team_machine(self, ids: np.ndarray) -> MachineArrays:
+        single, warps, count = self._single, self._device.warps, len(ids)
+        grid, hosts, status = single.grid.copy(), single.hosts.copy(), single.status
         grid[[tables.TEAM, tables.SHARED_HOST]] = count, self._shared.ctypes.data
         grid[tables.LOCAL_HOST] = self._local.ctypes.data
         hosts[grid[tables.SHARED_ROW]] = self._shared.ctypes.data
         hosts[grid[tables.LOCAL_ROW]] = self._local.ctypes.data
-        own: dict[str, np.ndarray] = {name: _repeated(getattr(alone, name), count) for name in _PER_WARP}
-        own["barriers"] = np.zeros((count, *alone.barriers.shape[1:]), np.int64)
-        own["barriers"][0] = alone.barriers[0]
-        own["phases"] = np.zeros((self._shared.size // 8 + 1 if len(alone.phases) else 0, 2), np.int64)
-        own["phases"][: len(alone.phases)] = alone.phases
-        self._shared[0] = alone.shared[0]
+        own: dict[str, np.ndarray] = {name: _repeated(getattr(single, name), count) for name in _PER_WARP}
+        own["barriers"] = np.zeros((count, *single.barriers.shape[1:]), np.int64)
+        own["barriers"][0] = single.barriers[0]
+        own["phases"] = np.zeros((self._shared.size // 8 + 1 if len(single.phases) else 0, 2), np.int64)
+        own["phases"][: len(single.phases)] = single.phases
+        self._shared[0] = single.shared[0]
         self._local[: warps * LANES] = self._device.local_memory[: warps * LANES]
         base = int(status[tables.BASE_WARP])
-        own["state"] = np.zeros((base + count * warps, alone.state.shape[1]), np.int64)
-        own["state"][: base + warps] = alone.state[: base + warps]
-        m = alone._replace(grid=grid, hosts=hosts, shared=self._shared, ids=ids.astype(np.int64), **own)
+        own["state"] = np.zeros((base + count * warps, single.state.shape[1]), np.int64)
+        own["state"][: base + warps] = single.state[: base + warps]
+        m = single._replace(grid=grid, hosts=hosts, shared=self._shared, ids=ids.astype(np.int64), **own)
         for block in range(1, count):
             self._start(m, block, int(ids[block]), base)
         status[[tables.TEAM_NUMBER, tables.LAST_TEAM, tables.IDLE]] = 0, 1, 0
@@ -116,8 +116,8 @@ class CoResident:
         """Make one of the other blocks ready, as the machine does when blocks run one after another."""
         warps, (x, y, _) = self._device.warps, self._device.launch.grid
         here = slice(block * warps, (block + 1) * warps)
-        for row, place in zip(m.special, (number % x, number // x % y, number // (x * y), 0), strict=False):
-            m.registers[here, row] = place
+        for row, index in zip(m.special, (number % x, number // x % y, number // (x * y), 0), strict=False):
+            m.registers[here, row] = index
         m.records[here] = np.zeros(WARP_FIELDS, np.int64)
         m.records[here, BLOCK] = block
         m.records[here, NUMBER] = number * warps + np.arange(warps)

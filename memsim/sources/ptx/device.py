@@ -11,7 +11,7 @@ from memsim.sources.batch_log import BatchLog
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout
 from memsim.sources.ptx.lowering.builder import LANE_SPECIALS, SINK, SPECIALS
-from memsim.sources.ptx.machine import rare, tables
+from memsim.sources.ptx.machine import lazily_compiled_ops, tables
 from memsim.sources.ptx.machine.access import ORIGIN
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
@@ -157,7 +157,7 @@ class KernelMachine:
         """The trace's arrays, and the machine's columns of all regions in order of address."""
         table = memory.table()
         arrays = list(table.infos)
-        rows, parts = self._windows(arrays, table)
+        rows, shared_arrays = self._windows(arrays, table)
         own = np.array([*rows, (HIGHEST, -1, 0, -1, -1, 0)], np.int64).T
         known = table.starts, table.stops, table.hosts, table.spaces, table.arrays, table.shifts
         starts, stops, hosts, spaces, numbers, shifts = (np.concatenate(pair) for pair in zip(known, own, strict=True))
@@ -165,7 +165,7 @@ class KernelMachine:
         self.local_row += len(table.starts)
         later = min(int((table.arrays == UNNUMBERED).sum()), max(64, MOST_COUNTED // len(self._program.code)))
         columns = {
-            "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "parts": parts,
+            "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "shared_arrays": shared_arrays,
             "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
             "textures": table_of(memory.textures.items()),
             "numbered": np.full(len(arrays) + later, -1, np.int32),
@@ -183,9 +183,9 @@ class KernelMachine:
         for offset, size, address in self.layout.constants:
             rows.append(self._constant_row(table, offset, size, address))
         add(PARAMETER_WINDOW, len(self._parameters), self._parameters.ctypes.data, Space.constant, -1, 0)
-        parts = []
+        shared_arrays = []
         for name, first, nbytes, element in self.layout.shared:
-            parts.append((first, len(arrays)))
+            shared_arrays.append((first, len(arrays)))
             arrays.append(ArrayInfo(name, Space.shared, first, nbytes, element))
         self.shared_row: int = len(rows)
         for rank in range(self.team + 1 if prod(self.launch.cluster) > 1 else 1):
@@ -197,7 +197,7 @@ class KernelMachine:
         if self.layout.local_bytes:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
         add(LOCAL_WINDOW, self.layout.local_bytes, self.local_memory.ctypes.data, Space.local, local, 0)
-        return rows, np.array(parts, np.int64).reshape(-1, 2)
+        return rows, np.array(shared_arrays, np.int64).reshape(-1, 2)
 
     def _constant_row(self, table: RegionTable, offset: int, size: int, address: int) -> tuple[int, ...]:
         """The row of a variable in constant memory where machine code sees it; it shares its array and its memory."""
@@ -260,10 +260,10 @@ class KernelMachine:
             "next_mix": self._mixes.next,
             "gaps": self._mixes.gaps,
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
-            "loops": np.zeros(rare.N_LOOPS, np.int64),
+            "loops": np.zeros(lazily_compiled_ops.N_LOOPS, np.int64),
         }
         named |= columns
-        named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
+        named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "trace_addresses")}
         return MachineArrays(**named)
 
     def _specials(self) -> tuple[str, ...]:

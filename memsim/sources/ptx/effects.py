@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -42,6 +42,7 @@ NO_RESULT = frozenset(
 )
 _LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex", "tld4", "suld"])
 _ATOMICS = frozenset(["atom", "red"])
+LOADING = ("ld", "ldu", "atom", "ldmatrix", "tex", "tld4", "suld")  # later instructions wait for what these load
 CARRY = "#carry"  # the flag of add.cc, addc and their like
 ADDRESSED = (
     _LOADS
@@ -80,7 +81,7 @@ def registers_of(operand: Operand) -> Iterator[str]:
     elif isinstance(operand, Not):
         yield operand.register.name
     elif isinstance(operand, Vector):
-        for part in operand.parts:
+        for part in operand.elements:
             yield from registers_of(part)
     elif isinstance(operand, Address):
         yield from registers_of(operand.base)
@@ -102,10 +103,10 @@ def has_result(one: Instruction) -> bool:
 def space_of(one: Instruction) -> str:
     """Where an access goes, as its modifiers say; of a copy, where it copies to."""
     if one.name == "cp":
-        spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]
+        spaces = [part.split("::")[0] for part in one.opcode if part.split("::")[0] in ("shared", "global")]
         return spaces[0] if spaces else "shared"
     for space in ("shared", "local", "param", "const"):
-        if any(part == space or part.startswith(f"{space}::") for part in one.parts):
+        if any(part == space or part.startswith(f"{space}::") for part in one.opcode):
             return space
     return "global"
 
@@ -161,3 +162,53 @@ def effects(one: Instruction) -> Effects:
     )
     ordered = ordered or one.has("release", "relaxed") and memory
     return Effects(tuple(writes), tuple(reads), tuple(steers), memory, stores, ordered, space_of(one) if memory else "")
+
+
+def loads_data(one: Instruction) -> bool:
+    """Whether later instructions wait for this one's results: loads and atomics, but those of parameters.
+
+    Parameters lie in constant memory that instructions read as operands.
+    """
+    return one.name in LOADING and effects(one).space != "param"
+
+
+def is_register_copy(one: Instruction) -> bool:
+    """Whether an instruction vanishes as its result can stay where its operand is: a move, also of bits of a register.
+
+    Register allocation of compilers coalesces them (Chaitin 1982); so what they copy is waited for where it is used.
+    """
+    return one.name == "mov" and one.type != "pred" and any(True for _ in registers_of(one.operands[1]))
+
+
+def copied_registers(one: Instruction) -> list[tuple[str, str]]:
+    """Of a move: (register that gets a value, register that has it)."""
+    to, of = one.operands[0], one.operands[1]
+    if isinstance(of, Vector):
+        return [(name, source) for name in registers_of(to) for source in registers_of(of)]
+    if isinstance(of, Register) and not of.name.startswith("%tid"):
+        return [(name, of.name) for name in registers_of(to)]
+    return []
+
+
+def addressed_by_data(instructions: Sequence[Instruction]) -> set[int]:
+    """The accesses, by the identity of the instruction, whose addresses registers of loaded values lead to.
+
+    Registers are followed as the text has them, whatever the order: too many are found rather than too few. What a
+    kernel gets as a parameter is no loaded data, and memory between a store and a load is not followed.
+    """
+    made = [(one, effects(one)) for one in instructions]
+    loaded: set[str] = set()
+    size = -1
+    while size != len(loaded):
+        size = len(loaded)
+        for one, effect in made:
+            loads = one.name in LOADING and effect.space not in ("param", "const")
+            if loads or (not effect.memory and not loaded.isdisjoint(effect.reads)):
+                loaded.update(effect.writes)
+    return {
+        id(one)
+        for one, effect in made
+        if effect.memory
+        for operand in one.operands
+        if isinstance(operand, Address) and not loaded.isdisjoint(registers_of(operand))
+    }

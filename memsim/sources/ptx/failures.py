@@ -16,7 +16,9 @@ PROBLEMS = {
     Stop.endless: "does not end: a warp has carried out 2 ** 28 instructions",
     Stop.spinning: "waits for a change that no other block makes; memsim cannot run kernels that wait for the host",
     Stop.deadlock: "waits for what no thread of its block will do",
-    Stop.parted: "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one",
+    Stop.divergent_barrier: (
+        "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one"
+    ),
     Stop.host_call: "calls a function of CUDA's device runtime that memsim does not have here",
     Stop.trapped: "was reached: the kernel ends itself here",
     Stop.too_many_ops: "is one static op too many; a trace has at most 65535",
@@ -73,7 +75,7 @@ def failure(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: Mach
 def _fault(stop: Stop, launch: PtxLaunch, one: Instruction, machine: MachineArrays) -> Fault:
     status = machine.status
     warp = int(status[tables.WARP_NOW]) % len(machine.records)
-    block, lane = warp_place(machine, warp, launch), 0
+    block, lane = block_of_warp(machine, warp, launch), 0
     if stop in (Stop.outside, Stop.misaligned):
         lane = int(status[tables.STOP_LANE])
     row = machine.code[int(status[tables.STOP_PC])]
@@ -83,7 +85,7 @@ def _fault(stop: Stop, launch: PtxLaunch, one: Instruction, machine: MachineArra
     )
 
 
-def warp_place(machine: MachineArrays, warp: int, launch: PtxLaunch) -> tuple[int, int, int]:
+def block_of_warp(machine: MachineArrays, warp: int, launch: PtxLaunch) -> tuple[int, int, int]:
     """The block of a warp of the team, as its index in the grid."""
     number = int(machine.records[warp, NUMBER]) // int(machine.grid[tables.WARPS])
     return index_of(number, launch.grid)
@@ -99,4 +101,4 @@ def index_of(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]
     return number % x, number // x % y, number // (x * y)
 
 
-__all__ = ["Fault", "KernelFailure", "failure", "index_of", "warp_place"]
+__all__ = ["Fault", "KernelFailure", "failure", "index_of", "block_of_warp"]

@@ -47,7 +47,7 @@ def flattened(module: Module, kernel: Function) -> Function:
         return kernel
     inliner = _Inliner(module, replace(kernel, body=[], registers=dict(kernel.registers), variables={}, tables={}))
     inliner.add(kernel, _Names("", set()), depth=0)
-    return inliner.whole
+    return inliner.inlined
 
 
 @dataclass
@@ -72,8 +72,8 @@ _DEVICE_LAUNCHES = ("cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2")
 
 
 class _Inliner:
-    def __init__(self, module: Module, whole: Function) -> None:
-        self._module, self.whole = module, whole
+    def __init__(self, module: Module, inlined: Function) -> None:
+        self._module, self.inlined = module, inlined
         self._copies = 0
 
     def add(self, function: Function, names: _Names, depth: int) -> None:
@@ -87,25 +87,25 @@ class _Inliner:
         for name, variable in function.variables.items():
             if variable.space != "param":
                 new = self._name(name, names, own)
-                self.whole.variables[new] = replace(variable, name=new)
+                self.inlined.variables[new] = replace(variable, name=new)
         for name, kind in function.registers.items():
-            self.whole.registers[name + names.suffix] = kind
+            self.inlined.registers[name + names.suffix] = kind
         for name, labels in function.tables.items():
-            self.whole.tables[name + names.suffix] = [label + names.suffix for label in labels]
+            self.inlined.tables[name + names.suffix] = [label + names.suffix for label in labels]
         for one in function.body:
             if isinstance(one, Label):
-                self.whole.body.append(replace(one, name=one.name + names.suffix))
+                self.inlined.body.append(replace(one, name=one.name + names.suffix))
             else:
                 self._instruction(one, names, own, depth)
         if names.end:
-            self.whole.body.append(Label(names.end))
+            self.inlined.body.append(Label(names.end))
 
     @staticmethod
     def _name(name: str, names: _Names, own: set[str]) -> str:
         return name + names.suffix if name in own else name
 
     def _instruction(self, one: Instruction, names: _Names, own: set[str], depth: int) -> None:
-        if len(self.whole.body) > MOST_INSTRUCTIONS:
+        if len(self.inlined.body) > MOST_INSTRUCTIONS:
             raise self._error(one, f"makes the kernel larger than {MOST_INSTRUCTIONS} instructions")
         if one.name == "call":
             self._call(one, names, depth)
@@ -115,15 +115,15 @@ class _Inliner:
         assert guard is None or isinstance(guard, Register | Not)
         moved = replace(one, operands=operands, guard=guard)
         if one.name == "ret" and names.end:
-            moved = replace(moved, parts=("bra",), operands=(Symbol(names.end),))
+            moved = replace(moved, opcode=("bra",), operands=(Symbol(names.end),))
         elif one.name in ("ld", "st") and one.has("param"):
             moved = self._passed(moved, names)
-        self.whole.body.append(moved)
+        self.inlined.body.append(moved)
 
     def _renamed(self, operand: Operand, names: _Names, own: set[str]) -> Operand:
         if isinstance(operand, Register):
             known = operand.name + names.suffix
-            return Register(known) if known in self.whole.registers else operand
+            return Register(known) if known in self.inlined.registers else operand
         if isinstance(operand, Not):
             inner = self._renamed(operand.register, names, own)
             assert isinstance(inner, Register)
@@ -131,7 +131,7 @@ class _Inliner:
         if isinstance(operand, Symbol):
             return Symbol(self._name(operand.name, names, own), operand.offset)
         if isinstance(operand, Vector):
-            return Vector(tuple(self._renamed(part, names, own) for part in operand.parts))
+            return Vector(tuple(self._renamed(part, names, own) for part in operand.elements))
         if isinstance(operand, Address):
             base = self._renamed(operand.base, names, own)
             if isinstance(operand.base, Symbol) and operand.base.name in names.passed | set(names.parameters):
@@ -151,17 +151,17 @@ class _Inliner:
             holder = name + names.suffix
         else:
             return one
-        values = value.parts if isinstance(value, Vector) else (value,)
+        values = value.elements if isinstance(value, Vector) else (value,)
         width = int("".join(filter(str.isdigit, one.type))) // 8
         held = []
         for i in range(len(values)):
             register = f"{holder}@{address.offset + i * width}"
-            self.whole.registers.setdefault(register, f"b{8 * width}")
+            self.inlined.registers.setdefault(register, f"b{8 * width}")
             held.append(Register(register))
         if len(values) > 1:
             raise self._error(one, "passes vectors, which memsim does not know")
         operands = (value, held[0]) if one.name == "ld" else (held[0], value)
-        return replace(one, parts=("mov", f"b{8 * width}"), operands=operands)
+        return replace(one, opcode=("mov", f"b{8 * width}"), operands=operands)
 
     def _call(self, one: Instruction, names: _Names, depth: int) -> None:
         """``call (results), function, (arguments)``."""
@@ -183,7 +183,7 @@ class _Inliner:
         suffix = f"^{self._copies}"
         inner = _Names(suffix, set(), end=f"end{suffix}")
         for declared, given in zip(
-            [*callee.results, *callee.parameters], [*results.parts, *arguments.parts], strict=False
+            [*callee.results, *callee.parameters], [*results.elements, *arguments.elements], strict=False
         ):
             holder = getattr(given, "name", "")
             if holder not in names.passed:
@@ -192,8 +192,8 @@ class _Inliner:
         if one.guard is not None:
             guard = self._renamed(one.guard, names, set())
             other = guard.register if isinstance(guard, Not) else Not(guard)  # type: ignore[arg-type]
-            skip = replace(one, parts=("bra",), operands=(Symbol(inner.end),), guard=other)
-            self.whole.body.append(skip)
+            skip = replace(one, opcode=("bra",), operands=(Symbol(inner.end),), guard=other)
+            self.inlined.body.append(skip)
         self.add(callee, inner, depth + 1)
 
     def _indirect(
@@ -206,14 +206,14 @@ class _Inliner:
         pointer = self._renamed(target, names, set())
         for name in self._pointed_to():
             callee = self._module.functions[name]
-            if len(callee.results) != len(results.parts) or len(callee.parameters) != len(arguments.parts):
+            if len(callee.results) != len(results.elements) or len(callee.parameters) != len(arguments.elements):
                 continue
             self._copies += 1
             meant = Register(f"meant^{self._copies}")
-            self.whole.registers[meant.name] = "pred"
+            self.inlined.registers[meant.name] = "pred"
             compared = (meant, pointer, Immediate(function_address(name)))
-            self.whole.body.append(replace(one, parts=("setp", "eq", "s64"), operands=compared))
-            call = (results, Symbol(name), arguments) if results.parts else (Symbol(name), arguments)
+            self.inlined.body.append(replace(one, opcode=("setp", "eq", "s64"), operands=compared))
+            call = (results, Symbol(name), arguments) if results.elements else (Symbol(name), arguments)
             self._call(replace(one, operands=call, guard=meant), names, depth)
 
     def _pointed_to(self) -> list[str]:
@@ -229,17 +229,17 @@ class _Inliner:
     def _external(self, one: Instruction, name: str, results: Vector, arguments: Vector, names: _Names) -> None:
         """A function of CUDA's device runtime (CUDA C++ Programming Guide, "Formatted Output" and after it)."""
         if name in _ENDING:
-            self.whole.body.append(replace(one, parts=("trap",), operands=()))
+            self.inlined.body.append(replace(one, opcode=("trap",), operands=()))
         elif name in HOST_CALLS:
             number, kinds = HOST_CALLS[name]
-            given = [f"{getattr(part, 'name', '')}{names.suffix}@0" for part in arguments.parts]
-            result = f"{getattr(results.parts[0], 'name', '')}{names.suffix}@0" if results.parts else "_"
+            given = [f"{getattr(part, 'name', '')}{names.suffix}@0" for part in arguments.elements]
+            result = f"{getattr(results.elements[0], 'name', '')}{names.suffix}@0" if results.elements else "_"
             for register, kind in zip([result, *given], kinds, strict=False):
                 if register != "_":
-                    self.whole.registers.setdefault(register, kind)
+                    self.inlined.registers.setdefault(register, kind)
             guard = self._renamed(one.guard, names, set()) if one.guard is not None else None
             operands = (Register(result), Immediate(number), *map(Register, given))
-            self.whole.body.append(replace(one, parts=("hostcall",), operands=operands, guard=guard))  # type: ignore[arg-type]
+            self.inlined.body.append(replace(one, opcode=("hostcall",), operands=operands, guard=guard))  # type: ignore[arg-type]
         elif name.startswith(_DEVICE_LAUNCHES):
             raise self._error(one, "launches kernels from the device (dynamic parallelism), which memsim does not run")
         else:

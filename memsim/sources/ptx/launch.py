@@ -121,7 +121,7 @@ class PtxLaunch:
             raise InputError(self.source, "grid", f"has {self.n_blocks} blocks; at most {MOST_BLOCKS}")
         if not 0 <= self.shared_bytes <= MOST_SHARED:
             raise InputError(self.source, "shared_bytes", f"is {self.shared_bytes}; give 0 to {MOST_SHARED}")
-        if any(whole % part for whole, part in zip(self.grid, self.cluster, strict=True)):
+        if any(extent % of_cluster for extent, of_cluster in zip(self.grid, self.cluster, strict=True)):
             raise InputError(self.source, "cluster", f"is {self.cluster}; the grid's {self.grid} must be multiples")
 
 
@@ -141,7 +141,7 @@ def parsed(text: str, where: str) -> Module:
     return parse(text, where)
 
 
-def places(parameters: Sequence[PtxVariable]) -> list[int]:
+def parameter_offsets(parameters: Sequence[PtxVariable]) -> list[int]:
     """Where each parameter begins in the buffer of all (each aligned to its own alignment)."""
     found, at = [], 0
     for one in parameters:
@@ -157,7 +157,7 @@ def parameter_bytes(launch: PtxLaunch, function: Function) -> bytes:
     Raises:
         InputError: too few or too many arguments, or one that does not fit its parameter.
     """
-    starts = places(function.parameters)
+    starts = parameter_offsets(function.parameters)
     size = starts[-1] + function.parameters[-1].bytes if starts else 0
     if isinstance(launch.arguments, bytes | bytearray | memoryview):
         given = bytes(launch.arguments)

@@ -90,24 +90,24 @@ def run_description(description: Path) -> dict[str, Any]:
     try:
         return runpy.run_path(str(description))
     except (Exception, SystemExit) as error:
-        place, line = error.__traceback__, 0
-        while place is not None:
-            if place.tb_frame.f_code.co_filename == str(description):
-                line = place.tb_lineno
-            place = place.tb_next
+        frame, line = error.__traceback__, 0
+        while frame is not None:
+            if frame.tb_frame.f_code.co_filename == str(description):
+                line = frame.tb_lineno
+            frame = frame.tb_next
         line = getattr(error, "lineno", None) or line
         raise InputError(f"{description}:{line}", "code", f"fails: {type(error).__name__}: {error}") from error
 
 
-def _entry(ptx: Path, text: str, wanted: str | None) -> str:
+def _entry(ptx: Path, text: str, kernel: str | None) -> str:
     found = [name for name, one in parsed(text, str(ptx)).functions.items() if one.entry]
     if not found:
         raise InputError(ptx, "kernel", "has no .entry; give PTX with a kernel")
-    if wanted is None and len(found) > 1:
+    if kernel is None and len(found) > 1:
         raise InputError(ptx, "kernel", f"is one of {', '.join(found)}; choose with --kernel")
-    if wanted is not None and wanted not in found:
-        raise InputError(ptx, "kernel", f"{wanted} is not in it; give one of {', '.join(found)}")
-    return wanted or found[0]
+    if kernel is not None and kernel not in found:
+        raise InputError(ptx, "kernel", f"{kernel} is not in it; give one of {', '.join(found)}")
+    return kernel or found[0]
 
 
 def extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[int, int, int]:

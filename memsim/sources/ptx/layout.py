@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.sources.ptx.launch import MOST_SHARED, PtxLaunch, parameter_bytes, places
+from memsim.sources.ptx.launch import MOST_SHARED, PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import (
@@ -77,7 +77,7 @@ def lay_out(launch: PtxLaunch, function: Function, memory: DeviceMemory) -> Kern
     """
     buffer = parameter_bytes(launch, function)
     names = [one.name for one in function.parameters]
-    symbols = dict(zip(names, places(function.parameters), strict=True))
+    symbols = dict(zip(names, parameter_offsets(function.parameters), strict=True))
     variables = [*_used(launch.module.variables, function), *function.variables.values()]
     symbols |= {name: function_address(name) for name, one in launch.module.functions.items() if not one.entry}
     shared, shared_bytes = _shared(launch, variables, symbols)
@@ -94,7 +94,7 @@ def lay_out(launch: PtxLaunch, function: Function, memory: DeviceMemory) -> Kern
         raise InputError(
             launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
         )
-    place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
+    add_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
     parameters = np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
     return KernelLayout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, parameters, reserved_bytes)
 
@@ -132,7 +132,7 @@ def _named(operands: Iterable[Operand]) -> Iterator[str]:
         elif isinstance(one, Address):
             yield from _named((one.base,))
         elif isinstance(one, Vector):
-            yield from _named(one.parts)
+            yield from _named(one.elements)
 
 
 def _shared(
@@ -165,11 +165,11 @@ def _element_bytes(one: PtxVariable) -> int:
     return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
 
 
-def place_variables(
+def add_variables(
     launch: PtxLaunch, ours: Sequence[PtxVariable], memory: DeviceMemory, symbols: dict[str, int]
 ) -> None:
     """Give module variables memory, then fill in the addresses that they hold of each other."""
-    fresh = [one for one in ours if not memory.is_placed((launch.key, one.name))]
+    fresh = [one for one in ours if not memory.is_allocated((launch.key, one.name))]
     for one in ours:
         data = np.zeros(one.bytes, np.uint8)
         data[: len(one.values)] = one.values[: one.bytes]

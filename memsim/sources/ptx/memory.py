@@ -104,15 +104,15 @@ class DeviceMemory:
         if order is None or order.ctypes.data != first:
             raise InputError("memory", name, "has gaps between its elements; give an array that is one stretch")
         buffer = order.view(np.uint8) if array.size else np.zeros(0, np.uint8)
-        return self._place(name, buffer, array.dtype.itemsize, space, address)
+        return self._allocate(name, buffer, array.dtype.itemsize, space, address)
 
     def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
         """Place a module's variable once; launches of the same module share it."""
         if key not in self._symbols:
-            self._symbols[key] = self._place(key[1], data, element_bytes, space)
+            self._symbols[key] = self._allocate(key[1], data, element_bytes, space)
         return self._symbols[key]
 
-    def is_placed(self, key: tuple[str, str]) -> bool:
+    def is_allocated(self, key: tuple[str, str]) -> bool:
         """Whether a module's variable has a place, and what it holds is nobody's to write but the program's."""
         return key in self._symbols
 
@@ -155,10 +155,12 @@ class DeviceMemory:
             raise InputError("memory", hex(address), f"and {nbytes} bytes from there lie in no array")
         return region.buffer[address - region.address :][:nbytes]
 
-    def _place(self, name: str, buffer: np.ndarray, element_bytes: int, space: str, address: int | None = None) -> int:
-        place = self._next if address is None else address
-        region = Region(name, place, len(buffer), buffer, element_bytes, space)
-        self._next = max(self._next, place + -(-max(len(buffer), 1) // ALIGNMENT) * ALIGNMENT)
+    def _allocate(
+        self, name: str, buffer: np.ndarray, element_bytes: int, space: str, address: int | None = None
+    ) -> int:
+        start = self._next if address is None else address
+        region = Region(name, start, len(buffer), buffer, element_bytes, space)
+        self._next = max(self._next, start + -(-max(len(buffer), 1) // ALIGNMENT) * ALIGNMENT)
         insort(self.regions, region, key=lambda one: one.address)
         first = buffer.ctypes.data
         if len(buffer):

@@ -25,18 +25,18 @@ class LaunchMixes:
 
     def learn(self, mix: int, segment: int) -> None:
         """What a mix and a segment make together."""
-        whole = self.mixes[mix] + self._segments[segment]
-        if whole not in self._numbers and len(self.mixes) == MOST_MIXES:
+        total = self.mixes[mix] + self._segments[segment]
+        if total not in self._numbers and len(self.mixes) == MOST_MIXES:
             self.next[mix, segment] = FULL
             return
-        if whole not in self._numbers:
-            self._numbers[whole] = len(self.mixes)
-            self.mixes.append(whole)
+        if total not in self._numbers:
+            self._numbers[total] = len(self.mixes)
+            self.mixes.append(total)
             if len(self.mixes) > len(self.gaps):
                 self.gaps = np.concatenate([self.gaps, np.zeros_like(self.gaps)])
                 self.next = np.concatenate([self.next, np.full_like(self.next, -1)])
-            self.gaps[self._numbers[whole]] = whole.gap, whole.chain
-        self.next[mix, segment] = self._numbers[whole]
+            self.gaps[self._numbers[total]] = total.gap, total.critical_path
+        self.next[mix, segment] = self._numbers[total]
 
     def table(self) -> np.ndarray:
         """MIX records, for the writer."""
@@ -44,7 +44,7 @@ class LaunchMixes:
         for row, mix in zip(table, self.mixes, strict=True):
             for name, count in zip(INSTRUCTION_CLASSES, mix.counts, strict=True):
                 row[f"count_{name}"] = count
-            for name, links in zip(LINKS, mix.chains, strict=True):
+            for name, links in zip(LINKS, mix.critical_links, strict=True):
                 row[f"chain_{name}"] = links
             row["count_tensor"], row["stall_cycles"] = mix.tensors, mix.stalls
             for name, macs in zip(TENSOR_TYPES, mix.macs, strict=True):

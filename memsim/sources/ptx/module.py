@@ -42,7 +42,7 @@ class Address:
 class Vector:
     """``{a, b}``, also the lists of a call; and ``a|b``, whose second result is a predicate."""
 
-    parts: tuple[Operand, ...]
+    elements: tuple[Operand, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +80,14 @@ class Instruction:
     """One instruction.
 
     Attributes:
-        parts: of the opcode: ``ld.global.v4.b32`` is ``("ld", "global", "v4", "b32")``.
+        opcode: name and modifiers: ``ld.global.v4.b32`` is ``("ld", "global", "v4", "b32")``.
         operands: in the order of the text.
         guard: the predicate it runs under, None for always.
         line: in the PTX text.
         position: in the source.
     """
 
-    parts: tuple[str, ...]
+    opcode: tuple[str, ...]
     operands: tuple[Operand, ...]
     guard: Register | Not | None
     line: int
@@ -95,21 +95,21 @@ class Instruction:
 
     @property
     def name(self) -> str:
-        return self.parts[0]
+        return self.opcode[0]
 
     @property
     def text(self) -> str:
         """The opcode with its modifiers."""
-        return ".".join(self.parts)
+        return ".".join(self.opcode)
 
     @property
     def type(self) -> str:
         """The last modifier, of most instructions their type."""
-        return self.parts[-1]
+        return self.opcode[-1]
 
     def has(self, *modifiers: str) -> bool:
         """Whether the opcode has any of these modifiers."""
-        return any(one in self.parts for one in modifiers)
+        return any(one in self.opcode for one in modifiers)
 
 
 @dataclass(frozen=True, slots=True)

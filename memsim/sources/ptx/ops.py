@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from memsim.sources.ptx.by_data import addressed_by_data
 from memsim.sources.ptx.device import KernelMachine
-from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.effects import addressed_by_data, effects
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction, SourcePosition
@@ -28,9 +27,9 @@ def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel)
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = program.origin[number]
         info = device.arrays[array]
-        place, inlined = frames.own(one.position)
+        position, inlined = frames.own(one.position)
         if program.facts is not None:
-            found.append(_of_machine_code(program, number, array, info.space, place, inlined))
+            found.append(_of_machine_code(program, number, array, info.space, position, inlined))
             continue
         kind = kind_of(one)
         if kind is OpKind.atomic and not answers(one, program.builder.read):
@@ -42,9 +41,9 @@ def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel)
                 space,
                 _width(device, one, array),
                 array,
-                place.line,
-                place.column,
-                place.file,
+                position.line,
+                position.column,
+                position.file,
                 one.text + inlined,
                 bypasses(one),
                 one.name == "cp" and kind is OpKind.load,
@@ -55,12 +54,12 @@ def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel)
 
 
 def _of_machine_code(
-    program: LoweredKernel, number: int, array: int, space: Space, place: SourcePosition, inlined: str
+    program: LoweredKernel, number: int, array: int, space: Space, position: SourcePosition, inlined: str
 ) -> StaticOp:
     one, facts = program.origin[number], program.facts
     return StaticOp(
-        facts.kind(one), facts.space(one, space), facts.width(one), array, place.line, place.column, place.file,
-        one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
+        facts.kind(one), facts.space(one, space), facts.width(one), array, position.line, position.column,
+        position.file, one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
     )  # fmt: skip
 
 
@@ -84,8 +83,8 @@ def kind_of(one: Instruction) -> OpKind:
         return OpKind.reduction
     if one.name in ("st", "stmatrix", "sust"):
         return OpKind.store
-    if one.name == "cp" and "global" in one.parts and any("shared" in part for part in one.parts):
-        first = next(part for part in one.parts if part == "global" or part.startswith("shared"))
+    if one.name == "cp" and "global" in one.opcode and any("shared" in part for part in one.opcode):
+        first = next(part for part in one.opcode if part == "global" or part.startswith("shared"))
         return OpKind.store if first == "global" else OpKind.load
     return OpKind.load
 
@@ -120,6 +119,6 @@ class Frames:
 
     def _is_own(self, file: str) -> bool:
         if file not in self._own:
-            found = (place for place in self._launch.sources(file) if _INSTALLED.isdisjoint(place.parts))
+            found = (path for path in self._launch.sources(file) if _INSTALLED.isdisjoint(path.parts))
             self._own[file] = any(True for _ in found)
         return self._own[file]

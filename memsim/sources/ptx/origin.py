@@ -29,14 +29,14 @@ class Origin:
             name: as it stands there.
             stamp: the one that stands next to the name.
         """
-        for place in (*(folder / name for folder in self.folders), Path(name)):
-            if self._was_compiled(place, stamp):
-                yield place
+        for path in (*(folder / name for folder in self.folders), Path(name)):
+            if self._was_compiled(path, stamp):
+                yield path
 
-    def _was_compiled(self, place: Path, stamp: Stamp | None) -> bool:
+    def _was_compiled(self, path: Path, stamp: Stamp | None) -> bool:
         """Whether a file is of the program, links followed, and as it was then."""
         try:
-            real, about = place.resolve(), place.stat()
+            real, about = path.resolve(), path.stat()
         except (OSError, ValueError, RuntimeError):  # none, no name of a file, links in a circle
             return False
         as_it_was = about.st_mtime <= self.compiled and stamp in (None, (int(about.st_mtime), about.st_size))

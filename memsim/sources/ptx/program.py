@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memsim.sources.ptx.classes import Counter, Segment
-from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.effects import copied_registers, effects, is_register_copy, loads_data
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import RESERVED_REGISTER, KernelLayout
@@ -18,7 +18,6 @@ from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function, Instruction, SourcePosition
 from memsim.sources.ptx.slice import NeededValues, everything, needed, read_space
-from memsim.sources.ptx.waits import brings, handed, hands_on
 
 END = Instruction(("ret",), (), None, 0, SourcePosition())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
@@ -64,10 +63,10 @@ def build(
     blocks = basic_blocks(function.body)
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     every = [one for block in blocks for one in block.instructions]
-    kept = everything(every) if check else needed(every, layout, memory)
-    lowering = _Lowering(builder, function.tables, kept, tracing, Counter(every))
+    needed_values = everything(every) if check else needed(every, layout, memory)
+    lowering = _Lowering(builder, function.tables, needed_values, tracing, Counter(every))
     lowering.run(blocks)
-    by_data = check or any(kept.values(one) and read_space(one, effects(one)) == "global" for one in every)
+    by_data = check or any(needed_values.values(one) and read_space(one, effects(one)) == "global" for one in every)
     return LoweredKernel(builder.finish(), builder.origin, lowering.segments, builder, by_data)
 
 
@@ -107,9 +106,14 @@ class _Lowering:
     """Lowers basic blocks, and charges between what may log a row."""
 
     def __init__(
-        self, builder: Builder, tables: dict[str, list[str]], kept: NeededValues, tracing: bool, counter: Counter
+        self,
+        builder: Builder,
+        tables: dict[str, list[str]],
+        needed_values: NeededValues,
+        tracing: bool,
+        counter: Counter,
     ) -> None:
-        self._b, self._tables, self._kept, self._tracing = builder, tables, kept, tracing
+        self._b, self._tables, self._needed, self._tracing = builder, tables, needed_values, tracing
         self._counter = counter
         self.segments = self._counter.segments
         self._loaded: set[str] = set()
@@ -126,13 +130,15 @@ class _Lowering:
         self._b.emit(Micro.exit, guard=-1)
 
     def _find_loaded(self, blocks: list[BasicBlock]) -> None:
-        """Registers that may hold what a load brings: results of loads, and copies of them."""
+        """Registers that may hold what a load loads_data: results of loads, and copies of them."""
         every = [one for block in blocks for one in block.instructions]
-        self._loaded = {name for one in every if brings(one) for name in effects(one).writes}
+        self._loaded = {name for one in every if loads_data(one) for name in effects(one).writes}
         before = -1
         while before != len(self._loaded):
             before = len(self._loaded)
-            self._loaded |= {to for one in every if hands_on(one) for to, of in handed(one) if of in self._loaded}
+            self._loaded |= {
+                to for one in every if is_register_copy(one) for to, of in copied_registers(one) if of in self._loaded
+            }
 
     def _block(self, instructions: list[Instruction]) -> None:
         """Lower one block: what charges or waits first, then what computes."""
@@ -141,7 +147,7 @@ class _Lowering:
             uses = self._uses(one, checked)
             logs = effects(one).memory or one.name in LOGGING
             ends = one.name in ENDING
-            values = self._kept.values(one)
+            values = self._needed.values(one)
             if self._tracing and ends:
                 self._counter.add(one)
             segment = self._counter.take(one) if self._tracing and (uses or logs or ends) else -1
@@ -161,7 +167,7 @@ class _Lowering:
 
     def _uses(self, one: Instruction, checked: set[str]) -> list[str]:
         """Registers whose loads the instruction waits for, each once a block."""
-        if not self._tracing or hands_on(one):
+        if not self._tracing or is_register_copy(one):
             return []
         uses = [name for name in dict.fromkeys(effects(one).reads) if name in self._loaded and name not in checked]
         checked.update(uses)
@@ -169,9 +175,9 @@ class _Lowering:
 
     def _share(self, one: Instruction) -> None:
         """A copy of a loaded register waits where it is used."""
-        if not self._tracing or not hands_on(one):
+        if not self._tracing or not is_register_copy(one):
             return
-        pairs = [(to, of) for to, of in handed(one) if of in self._loaded and to != of]
+        pairs = [(to, of) for to, of in copied_registers(one) if of in self._loaded and to != of]
         if pairs:
             rows = [self._b.row(name) for pair in pairs for name in pair]
             self._b.begin(one, -1, [])

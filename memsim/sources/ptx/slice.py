@@ -21,11 +21,11 @@ Places = frozenset[str]  # names of regions; empty: unknown, anywhere
 class NeededValues:
     """The instructions whose values matter; None: of all."""
 
-    kept: frozenset[int] | None
+    needed: frozenset[int] | None
 
     def values(self, one: Instruction) -> bool:
         """Whether what the instruction computes, loads or stores matters."""
-        return self.kept is None or id(one) in self.kept
+        return self.needed is None or id(one) in self.needed
 
 
 def everything(instructions: Sequence[Instruction]) -> NeededValues:
@@ -51,19 +51,19 @@ class _Slicing:
                 self._writers.setdefault(name, []).append((one, effect))
             if effect.stores:
                 self._stores.append((one, effect))
-        self._kept: set[int] = set()
+        self._needed: set[int] = set()
         self._registers: set[str] = set()
         self._work: list[str] = []
 
     def run(self) -> NeededValues:
         for one, effect in self._effects:
             if steers(one):
-                self._keep(one, effect)
+                self._add(one, effect)
             self._need(effect.steers)
         while self._work:
             for one, effect in self._writers.get(self._work.pop(), ()):
-                self._keep(one, effect)
-        return NeededValues(frozenset(self._kept))
+                self._add(one, effect)
+        return NeededValues(frozenset(self._needed))
 
     def _need(self, names: Sequence[str]) -> None:
         for name in names:
@@ -71,18 +71,18 @@ class _Slicing:
                 self._registers.add(name)
                 self._work.append(name)
 
-    def _keep(self, one: Instruction, effect: Effects) -> None:
+    def _add(self, one: Instruction, effect: Effects) -> None:
         """An instruction's values matter: so do all that it reads, and what may be stored where it reads."""
-        if id(one) in self._kept:
+        if id(one) in self._needed:
             return
-        self._kept.add(id(one))
+        self._needed.add(id(one))
         self._need(effect.reads)
         space = read_space(one, effect)
         if space:
             where = self._origins.of(one)
             for store, stored in self._stores:
                 if may_meet(space, where, stored.space, self._origins.of(store)):
-                    self._keep(store, stored)
+                    self._add(store, stored)
 
 
 def steers(one: Instruction) -> bool:
@@ -99,7 +99,7 @@ def read_space(one: Instruction, effect: Effects) -> str:
     if not effect.memory or one.name in ("st", "stmatrix", "sust", "mbarrier") or effect.space in ("param", "const"):
         return ""
     if one.name == "cp":
-        spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]
+        spaces = [part.split("::")[0] for part in one.opcode if part.split("::")[0] in ("shared", "global")]
         return spaces[-1] if spaces else ""
     return effect.space
 
@@ -138,10 +138,10 @@ class Origins:
             if not isinstance(operand, Address) or copies and number > 1:
                 continue
             shared = (space == "shared") == (number == 0) if copies else space == "shared"
-            places = frozenset(["#shared"]) if shared else self._operand(operand.base)
-            if not places or ANYWHERE in places:
+            spaces = frozenset(["#shared"]) if shared else self._operand(operand.base)
+            if not spaces or ANYWHERE in spaces:
                 return frozenset()
-            found |= places
+            found |= spaces
         return found
 
     def _operand(self, operand: Operand) -> Places:
@@ -163,7 +163,7 @@ class Origins:
         found: Places = frozenset()
         for operand in one.operands[1:]:
             found |= self._operand(operand)
-            for part in getattr(operand, "parts", ()):
+            for part in getattr(operand, "elements", ()):
                 found |= self._operand(part)
         return found
 
@@ -176,7 +176,7 @@ class Origins:
         if not one.type.endswith("64"):
             return frozenset()
         found: Places = frozenset()
-        count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4")), 1)
+        count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4")), 1)
         for at in range(first, first + 8 * count, 8):
             found |= self._region(int.from_bytes(bytes(self._layout.parameters[at : at + 8]), "little"))
         return found

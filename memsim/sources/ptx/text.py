@@ -21,8 +21,8 @@ from memsim.sources.ptx.module import (
     Symbol,
     Vector,
 )
-from memsim.sources.ptx.tokens import Token, integer, tokens_of
-from memsim.support.errors import InputError
+from memsim.sources.ptx.token_cursor import TokenCursor
+from memsim.sources.ptx.tokens import Token, integer
 
 MOST_REGISTERS = 1 << 16  # of one function; a GPU's thread has 255
 MOST_BYTES = 1 << 31  # of one variable
@@ -54,12 +54,11 @@ def parse(text: str, where: str) -> Module:
     return _Parser(text, where).module()
 
 
-class _Parser:
+class _Parser(TokenCursor):
     """The state of parsing: where in the tokens, which scopes of registers are open."""
 
     def __init__(self, text: str, where: str) -> None:
-        self._tokens = tokens_of(text, where)
-        self._at = 0
+        super().__init__(text, where)
         self._module = Module(where)
         self._position = SourcePosition()
         self._inlined: dict[tuple[int, int, int], SourcePosition] = {}  # of the function that is being parsed
@@ -67,44 +66,6 @@ class _Parser:
         self._n_scopes = 0
         self._in_assembly = 0  # `.loc`s seen in inline assembly: LLVM counts lines on there, so the first alone holds
         self._declared_registers: dict[str, str] = {}  # of the function that is being parsed
-
-    # -- tokens
-
-    def _peek(self) -> Token:
-        return self._tokens[self._at]
-
-    def _next(self) -> Token:
-        token = self._tokens[self._at]
-        if token.kind == "end":
-            raise self._error(token, "ends too early; give the whole text")
-        self._at += 1
-        return token
-
-    def _take(self, text: str) -> bool:
-        if self._peek().text != text:
-            return False
-        self._at += 1
-        return True
-
-    def _expect(self, text: str) -> Token:
-        token = self._next()
-        if token.text != text:
-            raise self._error(token, f"has {token.text!r} where {text!r} must be")
-        return token
-
-    def _error(self, token: Token, problem: str) -> InputError:
-        return InputError(f"{self._module.where}:{token.line}", "PTX", problem)
-
-    def _integer(self) -> int:
-        negative = self._take("-")
-        token = self._next()
-        if token.kind != "number" or token.text[:2] in ("0f", "0F", "0d", "0D") or "." in token.text:
-            raise self._error(token, f"has {token.text!r} where a whole number must be")
-        return -integer(token.text) if negative else integer(token.text)
-
-    def _skip_line(self, line: int) -> None:
-        while self._peek().kind != "end" and self._peek().line == line:
-            self._at += 1
 
     # -- the module
 
@@ -384,20 +345,20 @@ class _Parser:
 
         A caller that is inlined itself has a ``.loc`` of its own before (PTX ISA 9.0, section 11.5.3).
         """
-        place, caller = self._place(), None
+        location, caller = self._location(), None
         while self._peek().kind != "end" and self._peek().line == line:
             if self._next().text == "inlined_at":
-                at = self._place()
+                at = self._location()
                 caller = self._inlined.get(at, self._position_at(at))
         if self._in_assembly < 2:
-            self._position = self._inlined[place] = self._position_at(place, caller)
+            self._position = self._inlined[location] = self._position_at(location, caller)
         self._in_assembly += bool(self._in_assembly)
 
-    def _place(self) -> tuple[int, int, int]:
+    def _location(self) -> tuple[int, int, int]:
         return self._integer(), self._integer(), self._integer()
 
-    def _position_at(self, place: tuple[int, int, int], caller: SourcePosition | None = None) -> SourcePosition:
-        file, line, column = place
+    def _position_at(self, location: tuple[int, int, int], caller: SourcePosition | None = None) -> SourcePosition:
+        file, line, column = location
         return SourcePosition(self._module.files.get(file, ""), line, column, caller)
 
     def _registers(self, function: Function) -> None:
@@ -448,11 +409,11 @@ class _Parser:
             return self._address()
         if token.text in ("{", "("):
             self._at += 1
-            end, parts = "}" if token.text == "{" else ")", []
+            end, elements = "}" if token.text == "{" else ")", []
             while not self._take(end):
-                parts.append(self._operand())
+                elements.append(self._operand())
                 self._take(",")
-            return Vector(tuple(parts))
+            return Vector(tuple(elements))
         if self._take("!"):
             return Not(Register(self._renamed(self._next().text)))
         if token.kind == "number" or token.text == "-":
@@ -484,7 +445,7 @@ class _Parser:
             offset += sign * self._integer()
         if self._take(","):
             vector = self._operand()
-            coordinates = vector.parts if isinstance(vector, Vector) else (vector,)
+            coordinates = vector.elements if isinstance(vector, Vector) else (vector,)
             if self._take(","):
                 self._operand()
         self._expect("]")
@@ -492,21 +453,6 @@ class _Parser:
             base, offset = Symbol(base.name), offset + base.offset
         assert isinstance(base, Register | Symbol | Immediate)
         return Address(base, offset, coordinates)
-
-    def _constant(self) -> Immediate:
-        negative = self._take("-")
-        token = self._next()
-        if token.kind != "number":
-            raise self._error(token, f"has {token.text!r} where a constant must be")
-        prefix = token.text[:2].lower()
-        if prefix in ("0f", "0d"):
-            bits = 32 if prefix == "0f" else 64
-            value = int(token.text[2:], 16) ^ (1 << (bits - 1) if negative else 0)
-            return Immediate(value, bits)
-        if re.fullmatch(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+", token.text):
-            number = float(token.text) * (-1 if negative else 1)
-            return Immediate(struct.unpack("<Q", struct.pack("<d", number))[0], 64)
-        return Immediate(-integer(token.text) if negative else integer(token.text))
 
 
 def _float_bits(constant: Immediate, bits: int) -> int:

@@ -11,14 +11,14 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.jit.compiled import loading_loops
-from memsim.sources import snapshot
-from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
+from memsim.sources import traced_blocks
+from memsim.sources.ptx.co_resident import CoResident, may_wait_for_blocks, team_blocks, waits_for_host
 from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout, lay_out
-from memsim.sources.ptx.machine import rare, tables
+from memsim.sources.ptx.machine import lazily_compiled_ops, tables
 from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import DeviceMemory
@@ -30,7 +30,7 @@ from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
-from memsim.trace import made_for, source_text
+from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape
@@ -42,7 +42,7 @@ HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for i
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
 FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
-_NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
+_EMPTY_KERNEL = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n"
 
 
 class KernelRun:
@@ -90,19 +90,19 @@ class KernelRun:
         status[:] = 0
         status[tables.LAST_TEAM] = len(ids) // device.team
         device.grow_mixes()
-        joined: CoResident | None = None
+        co_resident: CoResident | None = None
         try:
             with loading_loops():
-                rare.load(device.machine)
+                lazily_compiled_ops.load(device.machine)
                 while (stop := Stop(run(device.machine))) != Stop.done:
-                    if can_join(device, stop):
-                        together = joined_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
-                        joined, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
+                    if may_wait_for_blocks(device, stop):
+                        together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
+                        co_resident, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
                     elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
                         self._attend(stop)
         finally:
-            if joined is not None:
-                joined.end()
+            if co_resident is not None:
+                co_resident.end()
         self.executed += int(status[tables.EXECUTED])
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
@@ -199,7 +199,9 @@ def _batch(launch: PtxLaunch) -> int:
 
 def load_loops() -> None:
     """Run a kernel that does nothing, which compiles the loops of a trace or reads them from Numba's cache."""
-    run = KernelRun(PtxLaunch(_NOTHING, "nothing", (1, 1, 1), (32, 1, 1), []), DeviceMemory(), check=True, tracing=True)
+    run = KernelRun(
+        PtxLaunch(_EMPTY_KERNEL, "empty", (1, 1, 1), (32, 1, 1), []), DeviceMemory(), check=True, tracing=True
+    )
     run.blocks(np.arange(1))
     run.chunk(1, 0)
 
@@ -254,7 +256,7 @@ def begin_trace(ready: KernelRun, out: str | Path, gpu: GPU) -> TraceWriter:
     launch = ready.launch
     return TraceWriter(
         out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters,
-        gpu=made_for.stated(gpu),
+        gpu=target_gpu.gpu_label(gpu),
     )  # fmt: skip
 
 
@@ -298,16 +300,16 @@ def chunks(
             ``blocks`` are given.
     """
     team, warps = ready.device.team, ready.device.warps
-    wanted = snapshot.given_blocks(blocks, shape, gpu) if blocks is not None else None
-    start = 0 if wanted is None else wanted.start // team * team
+    selected = traced_blocks.given_blocks(blocks, shape, gpu) if blocks is not None else None
+    start = 0 if selected is None else selected.start // team * team
     ids = ready.blocks(np.arange(start, start + team))
     chunk = ready.chunk(len(ids), 0)
-    if wanted is None:
+    if selected is None:
         accessed = lane_bytes(chunk, static_ops(ready.launch, ready.device, ready.program)) / len(ids)
-        wanted = snapshot.default_blocks(shape, gpu, None, accessed)
+        selected = traced_blocks.default_blocks(shape, gpu, None, accessed)
         if most_executed is not None:
-            wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
-    stop = -(-wanted.stop // team) * team
+            selected = selected[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
+    stop = -(-selected.stop // team) * team
     yield ids, chunk, stop - start, len(ids)
     done, step = start + len(ids), team
     while done < stop:

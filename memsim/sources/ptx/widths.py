@@ -13,10 +13,10 @@ def width_of_access(one: Instruction) -> int:
     if one.name == "cp":
         return copy_bytes(one)
     if one.name in ("suld", "sust"):
-        kind = next((part for part in one.parts if part in ("b8", "b16", "b32", "b64")), "b32")
-        count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4")), 1)
+        kind = next((part for part in one.opcode if part in ("b8", "b16", "b32", "b64")), "b32")
+        count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4")), 1)
         return count * type_bytes(kind)
-    count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
+    count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4", "v8")), 1)
     return count * type_bytes(one.type)
 
 

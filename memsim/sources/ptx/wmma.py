@@ -40,13 +40,13 @@ def without_wmma(function: Function, where: str) -> Function:
     """
     if not any(isinstance(one, Instruction) and one.name == "wmma" for one in function.body):
         return function
-    whole = replace(function, body=[], registers=dict(function.registers))
+    expanded = replace(function, body=[], registers=dict(function.registers))
     for one in function.body:
         if isinstance(one, Instruction) and one.name == "wmma":
-            _Expansion(whole, one, where).expand()
+            _Expansion(expanded, one, where).expand()
         else:
-            whole.body.append(one)
-    return whole
+            expanded.body.append(one)
+    return expanded
 
 
 @dataclass(frozen=True)
@@ -56,13 +56,13 @@ class _Matrix:
     Attributes:
         lines: of the fragment: rows of the left matrix and of the sum, columns of the right one.
         length: elements of a line.
-        turned: in memory, the lines are the fragment's other way.
+        transposed: in memory, the lines are the fragment's other way.
         bytes: of an element.
     """
 
     lines: int
     length: int
-    turned: bool
+    transposed: bool
     bytes: int
 
     @property
@@ -73,9 +73,9 @@ class _Matrix:
 class _Expansion:
     """Writes what stands for one instruction behind a function's body."""
 
-    def __init__(self, whole: Function, one: Instruction, where: str) -> None:
-        self._whole, self._one, self._where = whole, one, where
-        found = next((part for part in one.parts if re.fullmatch(r"m\d+n\d+k\d+", part)), "")
+    def __init__(self, expanded: Function, one: Instruction, where: str) -> None:
+        self._expanded, self._one, self._where = expanded, one, where
+        found = next((part for part in one.opcode if re.fullmatch(r"m\d+n\d+k\d+", part)), "")
         m, n, self._k = map(int, re.findall(r"\d+", found)) if found else (0, 0, 0)
         # Eight rows by 32 columns are computed turned: as 32 rows by eight.
         self._swapped = m == _GROUP and n > _GROUP
@@ -87,15 +87,15 @@ class _Expansion:
             raise self._error("is of a shape or type that memsim does not know")
         if one.has("mma"):
             return self._multiply()
-        listed, place = (one.operands[0], one.operands[1]) if one.has("load") else (one.operands[1], one.operands[0])
+        listed, address = (one.operands[0], one.operands[1]) if one.has("load") else (one.operands[1], one.operands[0])
         stride = one.operands[2] if len(one.operands) > 2 else None
-        if not isinstance(listed, Vector) or not isinstance(place, Address) or stride is None:
+        if not isinstance(listed, Vector) or not isinstance(address, Address) or stride is None:
             raise self._error("has no stride, which memsim needs")
-        part = next(part for part in one.parts if part in "abcd")
+        part = next(part for part in one.opcode if part in "abcd")
         if part in "ab":
-            self._load_factor(part, listed, place, stride)
+            self._load_factor(part, listed, address, stride)
         else:
-            self._move_sum(listed, place, stride)
+            self._move_sum(listed, address, stride)
         return None
 
     def _error(self, problem: str) -> InputError:
@@ -106,11 +106,11 @@ class _Expansion:
     def _emit(self, text: str, *operands: Operand) -> None:
         one = self._one
         added = Instruction(tuple(text.split(".")), operands, one.guard, one.line, one.position)
-        self._whole.body.append(added)
+        self._expanded.body.append(added)
 
     def _new(self, kind: str) -> Register:
-        name = f"%wmma{len(self._whole.registers)}"
-        self._whole.registers[name] = kind
+        name = f"%wmma{len(self._expanded.registers)}"
+        self._expanded.registers[name] = kind
         return Register(name)
 
     def made(self, text: str, *operands: Operand, kind: str = "b32") -> Register:
@@ -121,15 +121,15 @@ class _Expansion:
 
     # -- addresses
 
-    def _lane_part(self, shift: int, mask: int) -> Register:
+    def _lane_bits(self, shift: int, mask: int) -> Register:
         lane = self.made("mov.u32", Register("%laneid"))
         moved = self.made("shr.u32", lane, Immediate(shift)) if shift else lane
         return self.made("and.b32", moved, Immediate(mask))
 
-    def _addresses(self, place: Address, stride: Operand, size: int, line: Register, along: Register) -> _Addresses:
+    def _addresses(self, address: Address, stride: Operand, size: int, line: Register, along: Register) -> _Addresses:
         """Addresses of a lane: of its line, with so many bytes along it."""
-        base = place.base
-        wide = not isinstance(base, Register) or "64" in self._whole.registers.get(base.name, "b64")
+        base = address.base
+        wide = not isinstance(base, Register) or "64" in self._expanded.registers.get(base.name, "b64")
         kind = "64" if wide else "32"
         if isinstance(base, Symbol):
             base = self.made("mov.u64", base, kind="b64")
@@ -137,73 +137,73 @@ class _Expansion:
         bytes_ = self.made("mad.lo.s32", elements, Immediate(size), along)
         added = self.made("cvt.s64.s32", bytes_, kind="b64") if wide else bytes_
         start = self.made(f"add.s{kind}", base, added, kind=f"b{kind}")
-        return _Addresses(self, start, stride, size, kind, place.offset)
+        return _Addresses(self, start, stride, size, kind, address.offset)
 
     # -- factors
 
-    def _load_factor(self, part: str, listed: Vector, place: Address, stride: Operand) -> None:
+    def _load_factor(self, part: str, listed: Vector, address: Address, stride: Operand) -> None:
         kind = self._one.type
         left = (part == "a") != self._swapped
-        turned = self._one.has("col") != (part == "b")  # the fragment's lines are columns of b
-        matrix = _Matrix(self._m if left else self._n, self._k, turned, type_bytes(_SHORT.get(kind, kind)))
+        transposed = self._one.has("col") != (part == "b")  # the fragment's lines are columns of b
+        matrix = _Matrix(self._m if left else self._n, self._k, transposed, type_bytes(_SHORT.get(kind, kind)))
         if matrix.bytes >= 4:
-            return self._load_elements(matrix, listed, place, stride)
-        if matrix.turned and matrix.bytes != 2:
+            return self._load_elements(matrix, listed, address, stride)
+        if matrix.transposed and matrix.bytes != 2:
             raise self._error("has a layout that memsim does not know for elements of 8 bits")
-        shared = any(one.split("::")[0] == "shared" for one in self._one.parts)
+        shared = any(one.split("::")[0] == "shared" for one in self._one.opcode)
         if shared and matrix.bytes == 2:
-            return self._load_rows(matrix, listed, place, stride)
-        return self._load_words(matrix, listed, place, stride)
+            return self._load_rows(matrix, listed, address, stride)
+        return self._load_words(matrix, listed, address, stride)
 
-    def _load_elements(self, matrix: _Matrix, listed: Vector, place: Address, stride: Operand) -> None:
+    def _load_elements(self, matrix: _Matrix, listed: Vector, address: Address, stride: Operand) -> None:
         """One element a register, from wherever it lies."""
-        of_line, of_length = self._lane_part(2, 7), self._lane_part(0, 3)
-        line, other = (of_length, of_line) if matrix.turned else (of_line, of_length)
+        of_line, of_length = self._lane_bits(2, 7), self._lane_bits(0, 3)
+        line, other = (of_length, of_line) if matrix.transposed else (of_line, of_length)
         along = self.made("mul.lo.s32", other, Immediate(matrix.bytes))
-        at = self._addresses(place, stride, matrix.bytes, line, along)
+        at = self._addresses(address, stride, matrix.bytes, line, along)
         for w in range(matrix.lines * matrix.length // 32):
             lines, length = _GROUP * (w % matrix.groups), 4 * (w // matrix.groups)
-            moved = (length, lines) if matrix.turned else (lines, length)
-            self._load(f"b{8 * matrix.bytes}", listed.parts[w], at(moved[0], moved[1] * matrix.bytes))
+            moved = (length, lines) if matrix.transposed else (lines, length)
+            self._load(f"b{8 * matrix.bytes}", listed.elements[w], at(moved[0], moved[1] * matrix.bytes))
 
-    def _load_words(self, matrix: _Matrix, listed: Vector, place: Address, stride: Operand) -> None:
+    def _load_words(self, matrix: _Matrix, listed: Vector, address: Address, stride: Operand) -> None:
         """Words along the lines of memory; those of the fragment's other way are turned in registers."""
-        along = self.made("mul.lo.s32", self._lane_part(0, 3), Immediate(4))
-        at = self._addresses(place, stride, matrix.bytes, self._lane_part(2, 7), along)
-        groups = (matrix.length if matrix.turned else matrix.lines) // _GROUP
+        along = self.made("mul.lo.s32", self._lane_bits(0, 3), Immediate(4))
+        at = self._addresses(address, stride, matrix.bytes, self._lane_bits(2, 7), along)
+        groups = (matrix.length if matrix.transposed else matrix.lines) // _GROUP
         for w in range(matrix.lines * matrix.length * matrix.bytes // 128):
             group, block = w % groups, w // groups
-            address = at(_GROUP * group, 16 * block)
-            if matrix.turned:
+            at_word = at(_GROUP * group, 16 * block)
+            if matrix.transposed:
                 word = self._new("b32")
-                self._load("b32", word, address)
-                self._turn(listed.parts[block + matrix.groups * group], word)
+                self._load("b32", word, at_word)
+                self._transpose(listed.elements[block + matrix.groups * group], word)
             else:
-                self._load("b32", listed.parts[w], address)
+                self._load("b32", listed.elements[w], at_word)
 
-    def _load_rows(self, matrix: _Matrix, listed: Vector, place: Address, stride: Operand) -> None:
+    def _load_rows(self, matrix: _Matrix, listed: Vector, address: Address, stride: Operand) -> None:
         """By ldmatrix: lanes give the rows of up to four matrices of 8 by 8 elements."""
-        groups = (matrix.length if matrix.turned else matrix.lines) // _GROUP
+        groups = (matrix.length if matrix.transposed else matrix.lines) // _GROUP
         count = matrix.lines * matrix.length // 64
-        across = min(groups, _MATRICES)  # matrices of one instruction that lie below one another
-        line = self.made("and.b32", self.made("mov.u32", Register("%laneid")), Immediate(_GROUP * across - 1))
-        across_part = self._lane_part(2 + across.bit_length(), _MATRICES // across - 1)
-        at = self._addresses(place, stride, 2, line, self.made("mul.lo.s32", across_part, Immediate(16)))
+        rows_of_matrices = min(groups, _MATRICES)  # matrices of one instruction that lie below one another
+        line = self.made("and.b32", self.made("mov.u32", Register("%laneid")), Immediate(_GROUP * rows_of_matrices - 1))
+        row_part = self._lane_bits(2 + rows_of_matrices.bit_length(), _MATRICES // rows_of_matrices - 1)
+        at = self._addresses(address, stride, 2, line, self.made("mul.lo.s32", row_part, Immediate(16)))
         for first in range(0, count, _MATRICES):
             numbers = range(first, min(first + _MATRICES, count))
-            places = [(w // groups + matrix.groups * (w % groups)) if matrix.turned else w for w in numbers]
-            text = f"ldmatrix.sync.aligned.m8n8.x{len(numbers)}{'.trans' * matrix.turned}.shared.b16"
-            self._emit(text, Vector(tuple(listed.parts[w] for w in places)), at(0, 16 * (first // groups)))
+            order = [(w // groups + matrix.groups * (w % groups)) if matrix.transposed else w for w in numbers]
+            text = f"ldmatrix.sync.aligned.m8n8.x{len(numbers)}{'.trans' * matrix.transposed}.shared.b16"
+            self._emit(text, Vector(tuple(listed.elements[w] for w in order)), at(0, 16 * (first // groups)))
 
     def _load(self, kind: str, to: Operand, at: Address) -> None:
         self._emit(f"ld.{self._space()}{kind}", to, at)
 
     def _space(self) -> str:
-        return next((f"{one}." for one in self._one.parts if one.split("::")[0] in ("global", "shared")), "")
+        return next((f"{one}." for one in self._one.opcode if one.split("::")[0] in ("global", "shared")), "")
 
-    def _turn(self, to: Operand, word: Register) -> None:
+    def _transpose(self, to: Operand, word: Register) -> None:
         """Turn 8 by 8 halves: lane 4 r + c / 2 holds element (r, c), in half c % 2 of its word."""
-        g, t = self._lane_part(2, 7), self._lane_part(0, 3)
+        g, t = self._lane_bits(2, 7), self._lane_bits(0, 3)
         half = self.made("and.b32", g, Immediate(1))
         selector = self.made("mad.lo.s32", half, Immediate(0x2222), Immediate(0x5410))
         source = self.made("mad.lo.s32", t, Immediate(8), self.made("shr.u32", g, Immediate(1)))
@@ -216,26 +216,26 @@ class _Expansion:
 
     # -- sums
 
-    def _move_sum(self, listed: Vector, place: Address, stride: Operand) -> None:
+    def _move_sum(self, listed: Vector, address: Address, stride: Operand) -> None:
         kind = self._one.type
-        turned = self._one.has("col") != self._swapped
-        matrix = _Matrix(self._m, self._n, turned, type_bytes(kind))
+        transposed = self._one.has("col") != self._swapped
+        matrix = _Matrix(self._m, self._n, transposed, type_bytes(kind))
         per = 2 * matrix.bytes
-        if matrix.turned and matrix.bytes < 4:
+        if matrix.transposed and matrix.bytes < 4:
             raise self._error("has a layout that memsim does not know for sums of 16 bits")
-        of_line, pair = self._lane_part(2, 7), self._lane_part(0, 3)
-        line = self.made("shl.b32", pair, Immediate(1)) if turned else of_line
-        along = self.made("mul.lo.s32", of_line if turned else pair, Immediate(matrix.bytes if turned else per))
-        at = self._addresses(place, stride, matrix.bytes, line, along)
+        of_line, pair = self._lane_bits(2, 7), self._lane_bits(0, 3)
+        line = self.made("shl.b32", pair, Immediate(1)) if transposed else of_line
+        along = self.made("mul.lo.s32", of_line if transposed else pair, Immediate(matrix.bytes if transposed else per))
+        at = self._addresses(address, stride, matrix.bytes, line, along)
         for p in range(matrix.lines * matrix.length // 64):
             row, column = _GROUP * (p % matrix.groups), _GROUP * (p // matrix.groups)
-            if turned:
+            if transposed:
                 for j in range(2):
-                    self._move(f"b{8 * matrix.bytes}", listed.parts[2 * p + j], at(column + j, row * matrix.bytes))
+                    self._move(f"b{8 * matrix.bytes}", listed.elements[2 * p + j], at(column + j, row * matrix.bytes))
             elif matrix.bytes == 2:
-                self._move("b32", listed.parts[p], at(row, column * matrix.bytes))
+                self._move("b32", listed.elements[p], at(row, column * matrix.bytes))
             else:
-                pair_of = Vector(listed.parts[2 * p : 2 * p + 2])
+                pair_of = Vector(listed.elements[2 * p : 2 * p + 2])
                 self._move(f"v2.b{8 * matrix.bytes}", pair_of, at(row, column * matrix.bytes))
 
     def _move(self, kind: str, registers: Operand, at: Address) -> None:
@@ -248,10 +248,10 @@ class _Expansion:
 
     def _multiply(self) -> None:
         one = self._one
-        d, a, b, c = (operand.parts if isinstance(operand, Vector) else (operand,) for operand in one.operands[:4])
+        d, a, b, c = (operand.elements if isinstance(operand, Vector) else (operand,) for operand in one.operands[:4])
         if self._swapped:
             a, b = b, a
-        found = [part for part in one.parts if re.fullmatch(r"[su]8|s32|b?f16|tf32|f32|f64", part)]
+        found = [part for part in one.opcode if re.fullmatch(r"[su]8|s32|b?f16|tf32|f32|f64", part)]
         types = [found[0], "f16", "f16", found[1]] if len(found) == 2 else found
         if self._swapped:
             types[1], types[2] = types[2], types[1]

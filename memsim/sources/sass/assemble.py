@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
-from memsim.sources.sass.tools import ask, places_of
+from memsim.sources.sass.tools import ask, paths_of
 from memsim.support.scratch import Scratch
 
 _TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d+)([a-z]?)", re.MULTILINE)
@@ -42,7 +42,7 @@ def assemble(ptx: str, architecture: int) -> Assembled:
     targets, while their PTX for the next ones differs only where a program asks for its architecture.
     """
     problem = "ptxas is not installed here (pip install 'memsim[machine-code]' brings one)"
-    for tool in places_of("ptxas"):
+    for tool in paths_of("ptxas"):
         text = retarget(ptx, architecture)
         for _ in range(2):
             done = _run(tool, text, architecture)
@@ -57,16 +57,16 @@ def assemble(ptx: str, architecture: int) -> Assembled:
 
 def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
     """What a kernel needs on a GPU, or why nobody knows."""
-    wanted = assembled_for(ptx, gpu)
-    return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
+    found = assembled_for(ptx, gpu)
+    return found.needs.get(entry) or found.problem or f"ptxas tells of no kernel {entry}"
 
 
 def assembled_for(ptx: str, gpu: GPU) -> Assembled:
     """A module for a GPU; code that only a later architecture can run, for the one that it was made for."""
-    wanted = assemble(ptx, architecture(gpu))
-    if wanted.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
+    found = assemble(ptx, architecture(gpu))
+    if found.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
         return assemble(ptx, int(own[2]))
-    return wanted
+    return found
 
 
 def target(ptx: str) -> str:

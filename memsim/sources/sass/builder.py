@@ -126,7 +126,7 @@ class SassBuilder(Builder):
         """The row of a 32-bit whole number, with what is done to it."""
         row = self.raw(operand, more)
         if isinstance(operand, Reg | Bank):
-            if operand.parts and operand.parts not in (("64",), ("U32",)):
+            if operand.modifiers and operand.modifiers not in (("64",), ("U32",)):
                 raise self.unknown("has an operand")
             row = self.changed(row, operand)
         return row
@@ -226,15 +226,15 @@ class SassBuilder(Builder):
         for one in operand.registers:
             part = self._address_part(one, operand, window)
             row = part if row == ZERO else self.op(Micro.add, row, part, mask=-1)
-        if window and (len(operand.registers) > 1 or any(one.parts for one in operand.registers)):
+        if window and (len(operand.registers) > 1 or any(one.modifiers for one in operand.registers)):
             return self.op(Micro.bit_and, row, self.constant(WORD)), operand.offset + window
         return row, operand.offset + window
 
     def _address_part(self, one: Reg, operand: Mem, window: int) -> int:
         if one.negative or one.absolute or one.inverted:
             raise self.unknown("has an address")
-        scales = [part for part in one.parts if part.startswith("X") and part[1:].isdigit()]
-        others = [part for part in one.parts if part not in scales]
+        scales = [part for part in one.modifiers if part.startswith("X") and part[1:].isdigit()]
+        others = [part for part in one.modifiers if part not in scales]
         if others not in ([], ["64"], ["U32"], ["S32"]):
             raise self.unknown("has an address")
         if window:

@@ -12,7 +12,7 @@ from memsim.sources.sass.disassembly import SassInstruction, disassemble
 from memsim.sources.sass.elf import Cubin, read_cubin
 from memsim.sources.sass.kernel import SassKernel
 from memsim.sources.sass.program import unknown_instructions
-from memsim.sources.sass.tools import places_of
+from memsim.sources.sass.tools import paths_of
 
 
 def kernel_for(ptx: str, entry: str, gpu: GPU) -> SassKernel | str:
@@ -20,10 +20,10 @@ def kernel_for(ptx: str, entry: str, gpu: GPU) -> SassKernel | str:
 
     Where ptxas or nvdisasm no longer know the GPU, the code is that of the architecture that the PTX was made for.
     """
-    wanted = architecture(gpu)
-    found = machine_code_kernel(ptx, entry, wanted)
+    number = architecture(gpu)
+    found = machine_code_kernel(ptx, entry, number)
     own = "".join(char for char in target(ptx) if char.isdigit())
-    if isinstance(found, str) and own and int(own) != wanted:
+    if isinstance(found, str) and own and int(own) != number:
         other = machine_code_kernel(ptx, entry, int(own))
         return found if isinstance(other, str) else other
     return found
@@ -39,7 +39,7 @@ def machine_code_kernel(ptx: str, entry: str, capability: int) -> SassKernel | s
     done = assemble(ptx, capability)
     if done.problem is not None:
         return done.problem
-    if not places_of("nvdisasm"):
+    if not paths_of("nvdisasm"):
         return "nvdisasm is not installed here (pip install 'memsim[machine-code]' brings one)"
     code, cubin = _read(done.cubin)
     if entry not in code:

@@ -47,16 +47,16 @@ class BankPlaces:
     reserved: int
 
 
-_PLACES = (
+_OFFSETS = (
     (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1, -1)),
     (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44, 0x6C)),
     (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C, 0x124)),
 )
 
 
-def bank_places(architecture: int) -> BankPlaces:
+def bank_offsets(architecture: int) -> BankPlaces:
     """Where bank 0 of an architecture holds what the driver puts there."""
-    return next(places for least, places in _PLACES if architecture >= least)
+    return next(offsets for least, offsets in _OFFSETS if architecture >= least)
 
 
 def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes: int, reserved_at: int) -> np.ndarray:
@@ -67,31 +67,31 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
     """
     begin, size = kernel.cubin.parameters(kernel.name)
     bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
-    places = bank_places(kernel.cubin.architecture)
+    offsets = bank_offsets(kernel.cubin.architecture)
     put_extents(bank, kernel, launch)
-    _put(bank, places.stack, [local_bytes], "<u4")
+    _put(bank, offsets.stack, [local_bytes], "<u4")
     for at, window in (
-        (places.shared, SHARED_WINDOW),
-        (places.local, LOCAL_WINDOW),
-        (places.constant, CONSTANT_WINDOW),
+        (offsets.shared, SHARED_WINDOW),
+        (offsets.local, LOCAL_WINDOW),
+        (offsets.constant, CONSTANT_WINDOW),
     ):
         if at >= 0:
             _put(bank, at, [window], "<u8")
-    if places.dynamic >= 0:
-        _put(bank, places.dynamic, [launch.shared_bytes], "<u4")
-    if places.reserved >= 0:
-        _put(bank, places.reserved, [reserved_at], "<u4")
-    if places.workspace >= 0:
-        _put(bank, places.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
+    if offsets.dynamic >= 0:
+        _put(bank, offsets.dynamic, [launch.shared_bytes], "<u4")
+    if offsets.reserved >= 0:
+        _put(bank, offsets.reserved, [reserved_at], "<u4")
+    if offsets.workspace >= 0:
+        _put(bank, offsets.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
     bank[begin : begin + len(parameters)] = np.frombuffer(parameters, np.uint8)
     return bank
 
 
 def put_extents(bank: np.ndarray, kernel: SassKernel, launch: PtxLaunch) -> None:
     """Write a launch's extents into bank 0."""
-    places = bank_places(kernel.cubin.architecture)
-    _put(bank, places.block, launch.block, "<u4")
-    _put(bank, places.grid, launch.grid, "<u4")
+    offsets = bank_offsets(kernel.cubin.architecture)
+    _put(bank, offsets.block, launch.block, "<u4")
+    _put(bank, offsets.grid, launch.grid, "<u4")
 
 
 def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:
@@ -101,13 +101,13 @@ def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:
 
 def reads_workspace(kernel: SassKernel) -> bool:
     """Whether a kernel reads where the workspace of a cooperative grid lies, which other launches do not have."""
-    at = bank_places(kernel.cubin.architecture).workspace
+    at = bank_offsets(kernel.cubin.architecture).workspace
     return at >= 0 and bool({at, at + 4} & _read(kernel))
 
 
 def reads_reserved(kernel: SassKernel) -> bool:
     """Whether a kernel asks where the reserved part of shared memory begins."""
-    return bank_places(kernel.cubin.architecture).reserved in _read(kernel)
+    return bank_offsets(kernel.cubin.architecture).reserved in _read(kernel)
 
 
 def _read(kernel: SassKernel) -> set[int]:
@@ -121,12 +121,12 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
         UnknownMachineCode: naming the place.
     """
     begin, size = kernel.cubin.parameters(kernel.name)
-    places = bank_places(kernel.cubin.architecture)
-    known = [(begin, size), (places.block, 12), (places.grid, 12), (places.stack, 4), (places.descriptor, 8)]
-    known += [(places.dynamic, 4)] if places.dynamic >= 0 else []
-    known += [(places.reserved, 4)] if places.reserved >= 0 else []
-    known += [(places.workspace, 8)] if places.workspace >= 0 else []
-    known += [(at, 8) for at in (places.shared, places.local, places.constant) if at >= 0]
+    offsets = bank_offsets(kernel.cubin.architecture)
+    known = [(begin, size), (offsets.block, 12), (offsets.grid, 12), (offsets.stack, 4), (offsets.descriptor, 8)]
+    known += [(offsets.dynamic, 4)] if offsets.dynamic >= 0 else []
+    known += [(offsets.reserved, 4)] if offsets.reserved >= 0 else []
+    known += [(offsets.workspace, 8)] if offsets.workspace >= 0 else []
+    known += [(at, 8) for at in (offsets.shared, offsets.local, offsets.constant) if at >= 0]
     if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
         raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
 
@@ -164,8 +164,8 @@ def functions_called(kernel: SassKernel) -> dict[str, int]:
         UnknownMachineCode: naming one that memsim does not have.
     """
     names = [one.symbol for one in kernel.cubin.relocations.get(".nv.constant4", ())]
-    places = {one.name: one.section for one in kernel.cubin.symbols}
-    called = [name for name in names if not places.get(name)]
+    offsets = {one.name: one.section for one in kernel.cubin.symbols}
+    called = [name for name in names if not offsets.get(name)]
     for name in called:
         if name not in HOST_CALLS:
             raise UnknownMachineCode(f"calls {name}, which memsim does not have")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsim.sources.sass.opcode_class import opcode_class
-from memsim.sources.sass.tools import ask, places_of
+from memsim.sources.sass.tools import ask, paths_of
 from memsim.support.scratch import Scratch
 
 _SECTION = re.compile(r"^\.text\.(\S+):")
@@ -77,7 +77,7 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
     with Scratch() as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
-        for tool in places_of("nvdisasm"):
+        for tool in paths_of("nvdisasm"):
             for lines in (["-gi"], []):  # of PTX that names no source, nvdisasm 13 prints nothing with lines
                 code, output = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
                 if code == 0 and (found := parse_sass(output)):
@@ -89,26 +89,26 @@ def parse_sass(output: str) -> dict[str, list[SassInstruction]]:
     """What ``nvdisasm -gi -c -hex`` prints, by kernel."""
     kernels: dict[str, list[SassInstruction]] = {}
     current: list[SassInstruction] = []
-    place = _Place()
+    state = _SourceState()
     open_code = None
     labels: list[str] = []
     for text in output.splitlines():
         if found := _SECTION.match(text):
             current = kernels.setdefault(found[1], [])
-            place = _Place()
+            state = _SourceState()
         elif found := _LABEL.match(text):
             labels.append(found[1])
         elif found := _LINE.search(text):
-            place.note(found)
+            state.note(found)
         elif found := _CODE.match(text):
             open_code = found
         elif open_code is not None and (found := _MORE.match(text)):
-            current.append(_instruction(open_code, int(found[1], 16), place, tuple(labels)))
-            open_code, labels, place.ended = None, [], True
+            current.append(_instruction(open_code, int(found[1], 16), state, tuple(labels)))
+            open_code, labels, state.ended = None, [], True
     return kernels
 
 
-class _Place:
+class _SourceState:
     """Where the instructions that follow come from: one line of the disassembly for each level of inlining."""
 
     def __init__(self) -> None:
@@ -124,13 +124,13 @@ class _Place:
             self.callers.append((found[3], int(found[4])))
 
 
-def _instruction(code: re.Match[str], upper: int, place: _Place, labels: tuple[str, ...]) -> SassInstruction:
+def _instruction(code: re.Match[str], upper: int, state: _SourceState, labels: tuple[str, ...]) -> SassInstruction:
     words = code[2].split(maxsplit=1 + code[2].startswith("@"))
     predicate = words.pop(0) if words[0].startswith("@") else ""
     opcode, operands = words[0].rstrip(";"), words[1] if len(words) > 1 else ""
     control = upper >> _CONTROL_BIT
     return SassInstruction(
-        int(code[1], 16), opcode, predicate, operands.strip(), place.file, place.line, opcode_class(opcode),
+        int(code[1], 16), opcode, predicate, operands.strip(), state.file, state.line, opcode_class(opcode),
         stall=control & 15, sets=control >> 5 & 7, reads=control >> 8 & 7, waits=control >> 11 & 63, labels=labels,
-        callers=tuple(place.callers), word=upper << 64 | int(code[3], 16), yields=not control >> 4 & 1,
+        callers=tuple(state.callers), word=upper << 64 | int(code[3], 16), yields=not control >> 4 & 1,
     )  # fmt: skip

@@ -156,5 +156,5 @@ def _text(strings: bytes, at: int) -> str:
 
 def _symbol(one: tuple[int, ...], strings: bytes, titles: list[str]) -> ElfSymbol:
     name, info, _other, section, value, size = one
-    place = titles[section] if section < len(titles) else ""
-    return ElfSymbol(_text(strings, name), place, value, size, info & 15 == _OBJECT)
+    section_name = titles[section] if section < len(titles) else ""
+    return ElfSymbol(_text(strings, name), section_name, value, size, info & 15 == _OBJECT)

@@ -79,9 +79,9 @@ def _addressed_by_data(code: list[list[int]], lists: list[int]) -> set[int]:
             found.add(at)
         behind = _after(row, here, lists)
         for following in _following(at, row, lists):
-            joined = known[following] | behind
-            if joined != known[following] or not met[following]:
-                known[following] = joined
+            merged = known[following] | behind
+            if merged != known[following] or not met[following]:
+                known[following] = merged
                 todo.append(following)
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
-from memsim.sources.ptx.layout import RESERVED_BYTES, KernelLayout, lay_out, place_variables
+from memsim.sources.ptx.layout import RESERVED_BYTES, KernelLayout, add_variables, lay_out
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function
 from memsim.sources.sass.constants import bank_0, reads_reserved
@@ -25,7 +25,7 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
     variables = launch.module.variables
     names = [one.name for section in _SECTIONS for one in cubin.objects(section)]
     symbols: dict[str, int] = {}
-    place_variables(launch, [variables[name] for name in names if name in variables], memory, symbols)
+    add_variables(launch, [variables[name] for name in names if name in variables], memory, symbols)
     local_bytes = -(-cubin.local_bytes(kernel.name) // 16) * 16
     constants = [
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols

@@ -145,7 +145,7 @@ OPCODES |= {
     "I2F": _row(floats.from_integer, _CONVERT),
     "I2FP": _row(floats.from_integer, _CONVERT),
     "F2F": _row(floats.between_floats, _CONVERT),
-    "FRND": _row(floats.round_to_whole, _CONVERT),
+    "FRND": _row(floats.round_to_integer, _CONVERT),
     "F2FP": _row(floats.pack, "PACK_AB PACK_B F32 F16 BF16 RN RZ RELU FTZ"),
     # Tensor cores.
     "HMMA": _row(tensors.multiply_halves, "16816 1688 F32 F16 BF16 TF32"),
@@ -179,7 +179,7 @@ OPCODES |= {
     "CS2R": _row(control.special, "32"),
 }
 OPCODES |= {
-    name: _row(control.nothing, modifiers)
+    name: _row(control.ignore, modifiers)
     for name, modifiers in {
         "NOP": "", "ENDCOLLECTIVE": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
         "PMTRIG": "", "WARPGROUP": "ARRIVE DEPBAR LE", "CGAERRBAR": "", "UTMACMDFLUSH": "",

@@ -23,7 +23,7 @@ class Reg:
         file: ``R``, ``UR``, ``P``, ``UP``, ``B`` or ``SB``.
         number: -1 for RZ, URZ, PT, UPT.
         negative, absolute, inverted: what is done to its value; an inverted predicate is its complement.
-        parts: modifiers, as ``64``, ``H0_H0``, ``X4``, ``U32``.
+        modifiers: modifiers, as ``64``, ``H0_H0``, ``X4``, ``U32``.
     """
 
     file: str
@@ -31,7 +31,7 @@ class Reg:
     negative: bool = False
     absolute: bool = False
     inverted: bool = False
-    parts: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,7 +58,7 @@ class Bank:
     negative: bool = False
     absolute: bool = False
     inverted: bool = False
-    parts: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Mem:
     registers: tuple[Reg, ...]
     offset: int
     descriptor: Reg | None = None
-    parts: tuple[str, ...] = ()
+    modifiers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +112,13 @@ def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
 
 def _split(text: str) -> list[str]:
     """The parts between commas that stand in no brackets."""
-    parts, depth, start = [], 0, 0
+    modifiers, depth, start = [], 0, 0
     for at, char in enumerate(text):
         depth += (char in "[({") - (char in "])}")
         if char == "," and depth == 0:
-            parts.append(text[start:at])
+            modifiers.append(text[start:at])
             start = at + 1
-    return [*parts, text[start:]]
+    return [*modifiers, text[start:]]
 
 
 def _operand(text: str, word: int) -> SassOperand:
@@ -128,14 +128,14 @@ def _operand(text: str, word: int) -> SassOperand:
         base, offset = _sum(found[4])
         if len(base) > 1:
             return Unknown(text)
-        sign, parts = found[1], _parts(found[6])
+        sign, modifiers = found[1], _modifiers(found[6])
         base_register = base[0] if base else None
         inverted = sign in ("~", "!")
-        return Bank(int(found[3], 16), offset, base_register, sign == "-", bool(found[2]), inverted, parts)
+        return Bank(int(found[3], 16), offset, base_register, sign == "-", bool(found[2]), inverted, modifiers)
     if found := _MEMORY.match(text):
         descriptor = _register(found[1]) if found[1] else None
         registers, offset = _sum(found[2])
-        return Mem(tuple(registers), offset, descriptor, _parts(found[3]))
+        return Mem(tuple(registers), offset, descriptor, _modifiers(found[3]))
     if _HEXADECIMAL.match(text):
         value = int(text.lstrip("-~"), 16)
         return Imm(-value if text[0] == "-" else ~value if text[0] == "~" else value)
@@ -155,10 +155,10 @@ def _register(text: str) -> Reg | None:
         return None
     sign = sign or found[1]
     number = ZERO_REGISTER if found[4] in "ZT" else int(found[4])
-    return Reg(found[3], number, sign == "-", bool(found[2]), sign in ("~", "!"), _parts(found[5] + found[7]))
+    return Reg(found[3], number, sign == "-", bool(found[2]), sign in ("~", "!"), _modifiers(found[5] + found[7]))
 
 
-def _parts(text: str) -> tuple[str, ...]:
+def _modifiers(text: str) -> tuple[str, ...]:
     return tuple(part for part in text.split(".") if part and part != "reuse")
 
 

@@ -40,7 +40,7 @@ def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, t
         lower(builder)
         builder.flush()
         if len(builder.code) == first:
-            builder.emit(Micro.nothing, guard=-1)
+            builder.emit(Micro.nop, guard=-1)
         if tracing:
             codes.after(builder, one, first)
     builder.emit(Micro.exit, guard=-1)

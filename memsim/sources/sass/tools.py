@@ -21,7 +21,7 @@ LONGEST_SECONDS = 120
 
 
 @cache
-def places_of(name: str) -> tuple[str, ...]:
+def paths_of(name: str) -> tuple[str, ...]:
     """All the places where a tool is, by preference; none if it is not installed.
 
     Args:
@@ -31,8 +31,8 @@ def places_of(name: str) -> tuple[str, ...]:
     found = [] if on_path is None else [on_path]
     for package, folder in _WHEELS:
         spec = importlib.util.find_spec(package)
-        for place in spec.submodule_search_locations or () if spec else ():
-            if (path := Path(place, folder, name)).is_file():
+        for root in spec.submodule_search_locations or () if spec else ():
+            if (path := Path(root, folder, name)).is_file():
                 found.append(str(path))
     return tuple(found)
 

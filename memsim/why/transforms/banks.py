@@ -17,12 +17,12 @@ def spread_over_banks(ops: tuple[int, ...]) -> Transform:
     """Accesses of some ops without conflicts."""
 
     def made(trace: Trace) -> Change:
-        apart = np.array([0 if op.space is Space.constant else op.width for op in trace.ops], np.int64)
+        widths = np.array([0 if op.space is Space.constant else op.width for op in trace.ops], np.int64)
 
         def change(blocks: Blocks) -> Chunk:
             rows = blocks.rows_of(ops)
             addresses = lane_addresses(blocks.chunk, rows)
-            remapped = distinct_rank(addresses) * apart[blocks.chunk.op[rows], None]
+            remapped = distinct_rank(addresses) * widths[blocks.chunk.op[rows], None]
             return with_addresses(blocks.chunk, rows, np.where(addresses == IDLE, IDLE, remapped))
 
         return change

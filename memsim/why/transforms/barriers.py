@@ -41,8 +41,10 @@ def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
     used = highest >= 0
     before = np.maximum.accumulate(np.where(used, at, -1), axis=1)  # -1 is the last one, which is `none`
     after = np.minimum.accumulate(np.where(used, at, none)[:, ::-1], axis=1)[:, ::-1]
-    sides = [(block, before[block, passed]), (block, after[block, passed + 1])]
-    one_warp = np.maximum(*(highest[side] for side in sides)) <= np.minimum(*(lowest[side] for side in sides))
+    neighbours = [(block, before[block, passed]), (block, after[block, passed + 1])]
+    one_warp = np.maximum(*(highest[stretch] for stretch in neighbours)) <= np.minimum(
+        *(lowest[stretch] for stretch in neighbours)
+    )
     again = ~used[block, passed] & (passed > 0)
     return (chunk.flags & Flag.barrier != 0) & (one_warp | again)
 

@@ -1,4 +1,4 @@
-"""Machines on which a finding is void: larger caches, addresses spread over all places, room for more blocks."""
+"""GPUs on which a finding is void: larger caches, addresses spread over all channels, room for more blocks."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ def merge_atomics_by_block(trace: Trace, ops: tuple[int, ...]) -> Transform:
             first = _first_on_address(blocks.block[rows], addresses)
             stays: np.ndarray = np.logical_or.reduce(first, axis=1)
             own = np.where(addresses == IDLE, IDLE, addresses % _SHARED_BYTES)
-            kept = np.where(first, addresses, IDLE)
+            global_addresses = np.where(first, addresses, IDLE)
             op = blocks.chunk.op.copy()
             op[rows[~stays]] = twin[op[rows[~stays]]]
-            return with_addresses(replace(blocks.chunk, op=op), rows, np.where(stays[:, None], kept, own))
+            return with_addresses(replace(blocks.chunk, op=op), rows, np.where(stays[:, None], global_addresses, own))
 
         return change
 

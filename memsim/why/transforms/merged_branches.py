@@ -54,11 +54,11 @@ def merge_branches(trace: Trace, ops: tuple[int, ...]) -> Transform:
         starts = _starts(keys[:, order])
         addresses = lane_addresses(blocks.chunk, rows[order])
         lanes = np.add.reduceat((addresses != IDLE).astype(np.int64), np.unique(starts), axis=0)
-        apart = np.repeat(np.max(lanes, axis=-1) <= 1, np.diff(np.append(np.unique(starts), len(rows))))
-        joined = np.maximum.reduceat(addresses, np.unique(starts), axis=0)
+        disjoint = np.repeat(np.max(lanes, axis=-1) <= 1, np.diff(np.append(np.unique(starts), len(rows))))
+        merged = np.maximum.reduceat(addresses, np.unique(starts), axis=0)
         first = starts == np.arange(len(rows))
-        addresses[first & apart] = joined[apart[first]]
-        addresses[~first & apart] = IDLE
+        addresses[first & disjoint] = merged[disjoint[first]]
+        addresses[~first & disjoint] = IDLE
         back = np.empty_like(addresses)
         back[order] = addresses
         left = (back == IDLE).all(axis=1)

@@ -1,4 +1,4 @@
-"""Accesses that shared memory serves in the place of global memory: conflict-free, by a twin of their static op."""
+"""Accesses that shared memory serves instead of global memory: conflict-free, by a copy of their memory instruction."""
 
 from __future__ import annotations
 

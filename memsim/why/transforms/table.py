@@ -16,7 +16,7 @@ from memsim.why.transforms.register_exchange import pass_by_shuffle
 from memsim.why.transforms.remapped_lanes import remap_lanes
 from memsim.why.transforms.shared import keep_in_shared_memory
 from memsim.why.transforms.transform import Transform
-from memsim.why.transforms.trees import join_trees
+from memsim.why.transforms.trees import merge_trees
 from memsim.why.transforms.waits import copy_asynchronously, load_ahead, widen_accesses
 
 
@@ -61,7 +61,7 @@ def find_transforms(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) 
         case Cause.barriers:
             found = [without_barriers_of_one_warp()]
         case Cause.trees:
-            found = [join_trees()]
+            found = [merge_trees()]
         case Cause.few_warps:
             found = [raise_occupancy()]
         case _:

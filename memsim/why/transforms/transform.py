@@ -81,11 +81,11 @@ class TransformedTrace(Trace):
     def chunks(self, max_instructions: int = BLOCK_ROWS) -> Iterator[Chunk]:
         """Whole blocks, transformed."""
         change = self.change(self)
-        for blocks in whole_blocks(self, max_instructions):
+        for blocks in read_blocks(self, max_instructions):
             yield RepairedChunk(**vars(change(blocks)), before=blocks.chunk)
 
 
-def whole_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[Blocks]:
+def read_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[Blocks]:
     """The blocks of a trace as they are, some at a time.
 
     Raises:
@@ -96,9 +96,9 @@ def whole_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[B
     for chunk in Trace(**values).chunks(max_instructions):  # whose warps are blocks
         first, last = trace.first_warp[[chunk.warps.start, chunk.warps.stop]].tolist()
         starts = {name: getattr(trace, name)[first : last + 1] for name in ("first_instruction", "first_address")}
-        whole = replace(
+        blocks = replace(
             chunk, warps=range(first, last), **{name: values - values[0] for name, values in starts.items()}
         )
         block = np.repeat(np.arange(len(chunk.warps)), np.diff(chunk.first_instruction))
-        warp = np.repeat(np.arange(last - first), np.diff(whole.first_instruction))
-        yield Blocks(whole, block, warp)
+        warp = np.repeat(np.arange(last - first), np.diff(blocks.first_instruction))
+        yield Blocks(blocks, block, warp)

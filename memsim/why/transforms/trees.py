@@ -18,7 +18,7 @@ def after_first_barrier(blocks: Blocks) -> np.ndarray:
     return np.asarray(before[1:] > first[blocks.warp])
 
 
-def join_trees() -> Transform:
+def merge_trees() -> Transform:
     """Every other block ends at its first barrier, as if the one before it added up for both."""
 
     def made(trace: Trace) -> Change:

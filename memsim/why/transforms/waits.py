@@ -11,9 +11,9 @@ from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits, LoadClass
 from memsim.trace.scoreboards import waits_for_long
-from memsim.why.finding import JOINED_ACCESSES
+from memsim.why.finding import MERGED_ACCESSES
 from memsim.why.transforms.merged_branches import executions
-from memsim.why.transforms.transform import Blocks, Change, Transform, whole_blocks
+from memsim.why.transforms.transform import Blocks, Change, Transform, read_blocks
 
 AHEAD = 4  # loads
 
@@ -76,7 +76,7 @@ def _decided_by_data(trace: Trace) -> np.ndarray:
     """By the number of an op, NO_OP too, whether loaded data decide its address: as its source says, or as its base
     mostly moves on by another step than before, from one execution of a warp to the next."""
     executed, irregular = np.zeros((2, NO_OP + 1), np.int64)
-    for blocks in whole_blocks(trace):
+    for blocks in read_blocks(trace):
         chunk = blocks.chunk
         order = np.lexsort((np.arange(len(chunk.op)), chunk.op, blocks.warp))
         op, warp = chunk.op[order], blocks.warp[order]
@@ -96,10 +96,10 @@ def widen_accesses(ops: tuple[int, ...]) -> Transform:
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(ops)
         nth = executions(blocks.chunk.op[rows].astype(np.int64), blocks.warp[rows])
-        saved = rows[nth % JOINED_ACCESSES != 0]
+        saved = rows[nth % MERGED_ACCESSES != 0]
         return with_addresses(blocks.chunk, saved, np.full((len(saved), LANES), IDLE, np.int64))
 
-    return Transform(f"one shared-memory access instead of {JOINED_ACCESSES}", change=lambda _: change)
+    return Transform(f"one shared-memory access instead of {MERGED_ACCESSES}", change=lambda _: change)
 
 
 def copy_asynchronously(ops: tuple[int, ...]) -> Transform:

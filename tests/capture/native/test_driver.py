@@ -12,7 +12,7 @@ import pytest
 from memsim.capture.library_build import listed_names
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
-from memsim.sources.wanted import Wanted
+from memsim.sources.selection import CaptureSelection
 
 HERE = Path(__file__).parent
 
@@ -40,7 +40,9 @@ assert nvml.nvmlDeviceGetMemoryInfo(handle, memory) == 0 and memory[0] == 40 << 
 
 def _run(command, libraries, tmp_path):
     environment = dict(os.environ, LD_LIBRARY_PATH=str(libraries))
-    return serve(command, environment, load_gpu("a100"), Wanted(launches=[0]), tmp_path / "traces", needs_trace=False)
+    return serve(
+        command, environment, load_gpu("a100"), CaptureSelection(launches=[0]), tmp_path / "traces", needs_trace=False
+    )
 
 
 @pytest.mark.slow

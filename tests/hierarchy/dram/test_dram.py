@@ -20,7 +20,7 @@ from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.dram.state import ACTIVATE, READ
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import build
-from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
+from memsim.hierarchy.main_memory.isolated_dram import ISOLATED_REQUEST, IsolatedDram
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import one_load
 from memsim.reference.dram_timing import distances
@@ -252,10 +252,10 @@ def alone(gpu: GPU, requests: Sequence[tuple[int, int, int, int]]) -> list[tuple
     """(clock, name, bank, row) of what requests (clock, writes, bank, row) make an idle channel do."""
     tx = one_load()
     machine = build(tx, gpu, draws(tx, gpu, 1, np.random.SeedSequence(0)), 1, commands=100)
-    listed = np.zeros(len(requests), REQUEST_ALONE)
+    listed = np.zeros(len(requests), ISOLATED_REQUEST)
     for k, (clock, writes, bank, row) in enumerate(requests):
         listed[k] = (clock, row, 0, bank, WRITE_BACK if writes else FETCH, 1)
-    Alone(machine, gpu).answer_times(listed)
+    IsolatedDram(machine, gpu).answer_times(listed)
     log = machine.channels.commands[: machine.channels.logged[0]]
     return [(clock, NAMES[n], bank, row) for clock, n, bank, _, row in log.tolist()]
 

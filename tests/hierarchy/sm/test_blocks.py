@@ -36,9 +36,9 @@ def test_items_cover_instructions_once_and_agree_on_barriers(data):
             if whole or tx.first_warp[b] + k < tx.first_warp[b + 1]
         }
         assert len(barriers) == 1, "warps of one item pass the same number of barriers"
-    for k in np.flatnonzero(tx.partings["join"]):
-        cuts = first[(first > k) & (first < k + int(tx.partings["join"][k]))]
-        assert not len(cuts), "no item begins or ends where lanes are parted"
+    for k in np.flatnonzero(tx.divergences["reconvergence"]):
+        cuts = first[(first > k) & (first < k + int(tx.divergences["reconvergence"][k]))]
+        assert not len(cuts), "no item begins or ends where a warp is divergent"
 
 
 @drawn(50)
@@ -53,7 +53,7 @@ def test_phase_cuts_at_start_of_sequence(phase, starts):
 
 def test_no_phase_cuts_where_lanes_are_parted():
     rows = [instruction([(0, 1)]) for _ in range(10)]
-    rows[3]["parts"] = 2, 5
+    rows[3]["divergence"] = 2, 5
     tx = machines.one_warp(*rows)
     cuts = [int(work_items(tx, 1, np.array([k / 10]))[0][0, 0]) for k in range(10)]
     assert cuts == [0, 1, 2, 3, 3, 3, 3, 3, 8, 9]

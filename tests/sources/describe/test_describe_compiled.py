@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from memsim.sources import batch_log as log
 from memsim.sources import rows
-from memsim.sources.describe import Recorder, batch, compiled, gaps, load_workload, waiting
+from memsim.sources.describe import Recorder, batch, compiled, instruction_mixes, load_workload, waiting
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS
 
 # Everywhere a loop is called from, by its name there.
 COMPILED = [
     (module, name)
-    for module in (compiled, gaps, waiting, rows, batch, log)
+    for module in (compiled, instruction_mixes, waiting, rows, batch, log)
     for name in dir(module)
     if hasattr(getattr(module, name), "py_func")
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.by_data import addressed_by_data
+from memsim.sources.ptx.effects import addressed_by_data
 from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.text import parse
 

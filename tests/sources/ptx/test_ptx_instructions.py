@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
-from memsim.sources.ptx.machine import rare
+from memsim.sources.ptx.machine import lazily_compiled_ops
 
 LANE = np.arange(32)
 REGISTERS = (
@@ -393,9 +393,11 @@ def test_matrix_products(types, k, kind, bits):
 
 
 def test_kernel_compiles_only_loops_of_its_micro_ops(monkeypatch):
-    names = {loop: op.name for op, loop in rare.LOOPS.items()}
-    asked, address_of = set(), rare.address_of
-    monkeypatch.setattr(rare, "address_of", lambda loop, m: asked.add(names[loop]) or address_of(loop, m))
+    names = {loop: op.name for op, loop in lazily_compiled_ops.LOOPS.items()}
+    asked, address_of = set(), lazily_compiled_ops.address_of
+    monkeypatch.setattr(
+        lazily_compiled_ops, "address_of", lambda loop, m: asked.add(names[loop]) or address_of(loop, m)
+    )
     words("add.s32 %r9, %r2, 1;", NUMBERS)
     assert asked == set()
     words("shfl.sync.bfly.b32 %r9, %r2, 1, 31, -1;", NUMBERS)

@@ -12,10 +12,10 @@ from places import DATA
 from memsim.gpu.presets import load_gpu
 from memsim.sources.sass.assemble import assemble
 from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction, disassemble
-from memsim.sources.sass.tools import places_of
+from memsim.sources.sass.tools import paths_of
 
 needs_tools = pytest.mark.skipif(
-    not places_of("ptxas") or not places_of("nvdisasm"),
+    not paths_of("ptxas") or not paths_of("nvdisasm"),
     reason="ptxas and nvdisasm are not installed (memsim[machine-code])",
 )
 REGISTER = re.compile(r"\bR\d+\b|\bP\d\b")

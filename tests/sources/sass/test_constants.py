@@ -9,7 +9,7 @@ import pytest
 from sass_launches import needs_machine_code
 
 from memsim.sources.sass.assemble import assemble
-from memsim.sources.sass.constants import bank_places
+from memsim.sources.sass.constants import bank_offsets
 from memsim.sources.sass.disassembly import disassemble
 
 pytestmark = needs_machine_code
@@ -49,9 +49,9 @@ def _offsets(code) -> set[int]:
      ("%nctaid.x", "grid", 0), ("%nctaid.y", "grid", 1), ("%nctaid.z", "grid", 2)],
 )  # fmt: skip
 def test_extents_lie_where_kernels_read_them(architecture, register, place, word):
-    assert getattr(bank_places(architecture), place) + 4 * word in _constants(architecture)[register]
+    assert getattr(bank_offsets(architecture), place) + 4 * word in _constants(architecture)[register]
 
 
 @pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90])
 def test_dynamic_shared_memory_lies_where_kernels_read_it(architecture):
-    assert bank_places(architecture).dynamic in _constants(architecture)["%dynamic_smem_size"]
+    assert bank_offsets(architecture).dynamic in _constants(architecture)["%dynamic_smem_size"]

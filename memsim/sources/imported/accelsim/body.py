@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.sources.imported.accelsim.issue import begin_issue, end_gap
+from memsim.sources.imported.accelsim.issue import begin_issue, end_run
 from memsim.sources.imported.accelsim.lines import read_instruction
 from memsim.sources.imported.accelsim.problems import (
     BLOCK_ID,
@@ -207,7 +207,7 @@ def _end_warp(s, tables):
         return MISSING
     if s.gap > 0:
         write_plain(tables.rows, tables.cursor, 0, s.gap, 0)
-        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
+        end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
     span = tables.spans[s.blocks * s.warps_per_block + s.warp]
     span.row_end = s.rows_before + tables.cursor[0]
     span.address_end = s.addresses_before + tables.cursor[1]

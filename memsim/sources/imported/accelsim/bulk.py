@@ -15,7 +15,7 @@ import numpy as np
 
 from memsim.jit.compiled import inlined
 from memsim.sources.imported.accelsim.find_op import find_ops
-from memsim.sources.imported.accelsim.issue import end_gap, loads_into
+from memsim.sources.imported.accelsim.issue import end_run, loads_into
 from memsim.sources.imported.accelsim.problems import BULK, ROWS_FULL, TEXT_USED
 from memsim.sources.imported.accelsim.state import BARRIERS
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes, write_plain
@@ -68,7 +68,7 @@ def try_barrier(s, tables, barrier):
         return
     if s.gap > 0:  # what came before it does not wait
         write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.gap, 0)
-        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
+        end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
         s.gap = 0
     s.start = 1
     need(waits, 0, COPIES, number)
@@ -137,5 +137,5 @@ def _rows(text, at, s, tables, mode, count, first, pieces):
             mask = (np.int64(1) << held) - 1
             write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, mask, lanes, tables.some)
             flags, gap, held = 0, 0, 0
-    end_gap(tables.issue, tables.rows[before])
+    end_run(tables.issue, tables.rows[before])
     return tables.cursor[0] - before

@@ -15,7 +15,7 @@ from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.opcodes import Opcodes
 from memsim.sources.imported.ops import CopiedRange, ImportedOps
 from memsim.sources.imported.text import Progress, as_array
-from memsim.sources.imported.warp_parts import index, order
+from memsim.sources.imported.warp_slices import index, order
 from memsim.sources.local_memory import WINDOW
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -207,8 +207,8 @@ class _Body:
         """Move what comes after so many rows and addresses to the start of the buffers."""
         state, tables = self._state, self._tables
         for held, count, written in ((tables.rows, rows, 0), (tables.addresses, addresses, 1)):
-            kept = held[count : tables.cursor[written]].copy()
-            held[: len(kept)] = kept
+            rest = held[count : tables.cursor[written]].copy()
+            held[: len(rest)] = rest
             tables.cursor[written] -= count
         state["rows_before"] += rows
         state["addresses_before"] += addresses

@@ -36,7 +36,7 @@ _SHARED_BASE, _LOCAL_BASE = 0x7F00_0000_0000, 0x7F00_0200_0000  # as of a Volta;
 _BINARY_VERSION = 70  # the opcodes below are Volta's
 _LIST = "kernelslist.g"
 _WARP = 32
-_MOST_GAP = 10**9  # lines of non-memory instructions in one file
+_MOST_COMPUTE = 10**9  # lines of non-memory instructions in one file
 
 # Registers: nobody loads into those of addresses, values and counts, so their use waits for nothing.
 _ADDRESS, _VALUE, _FIRST, _ZERO = 2, 3, 8, 255
@@ -102,15 +102,15 @@ def _check(trace: Trace) -> None:
     for op in trace.ops:
         if op.space is Space.constant and op.kind is not OpKind.load:
             raise InputError(trace.path, "ops/kind", f"is {op.kind.name} of constant memory; it can only be loaded")
-    gaps = count(trace.chunks(), len(trace.ops)).gap_instructions
-    if gaps > _MOST_GAP:
-        problem = f"holds {gaps} non-memory instructions, each a line; at most {_MOST_GAP} are written"
+    non_memory = count(trace.chunks(), len(trace.ops)).gap_instructions
+    if non_memory > _MOST_COMPUTE:
+        problem = f"holds {non_memory} non-memory instructions, each a line; at most {_MOST_COMPUTE} are written"
         raise InputError(trace.path, "instructions/gap", problem)
 
 
 def _header(trace: Trace, number: int) -> str:
     launch = trace.launch
-    grid = launch.grid if _whole(trace) else (trace.n_blocks, 1, 1)
+    grid = launch.grid if _has_whole_grid(trace) else (trace.n_blocks, 1, 1)
     lines = {
         "kernel name": trace.kernel,
         "kernel id": number,
@@ -133,14 +133,14 @@ def _of_machine_code(trace: Trace) -> bool:
     return trace.issue.instructions is Instructions.machine_code
 
 
-def _whole(trace: Trace) -> bool:
+def _has_whole_grid(trace: Trace) -> bool:
     """Whether all blocks of the grid are there, in order."""
     return bool(np.array_equal(trace.block_ids, np.arange(trace.launch.n_blocks)))
 
 
 def _body(trace: Trace) -> Iterator[tuple[int, str]]:
     """The blocks' text, a warp at a time, with the number of warps so far."""
-    whole, per_block = _whole(trace), trace.launch.warps_per_block
+    whole_grid, per_block = _has_whole_grid(trace), trace.launch.warps_per_block
     writer = CodeWriter(trace) if _of_machine_code(trace) else _WarpWriter(trace)
     for chunk in trace.chunks():
         for k, warp in enumerate(chunk.warps):
@@ -148,7 +148,9 @@ def _body(trace: Trace) -> Iterator[tuple[int, str]]:
             lines = writer.lines(chunk, k, number)
             text = f"\nwarp = {number}\ninsts = {len(lines)}\n{''.join(lines)}"
             if number == 0:
-                x, y, z = np.unravel_index(trace.block_ids[block], trace.launch.grid, "F") if whole else (block, 0, 0)
+                x, y, z = (
+                    np.unravel_index(trace.block_ids[block], trace.launch.grid, "F") if whole_grid else (block, 0, 0)
+                )
                 text = f"\n#BEGIN_TB\n\nthread block = {x},{y},{z}\n{text}"
             if number == per_block - 1:
                 text += "\n#END_TB\n"

@@ -140,8 +140,8 @@ class _WarpCode:
         while len(self._unread) > 1:
             self.instruction("control")  # more results than the access has room for
         read = self._read([_ADDRESS] if op.kind is OpKind.load else [_ADDRESS, _VALUE])
-        brings = op.kind in (OpKind.load, OpKind.atomic) and not op.async_copy
-        written = self._written(max(1, op.width // 4), sets) if brings else "0 "
+        loads = op.kind in (OpKind.load, OpKind.atomic) and not op.async_copy
+        written = self._written(max(1, op.width // 4), sets) if loads else "0 "
         opcode = _own_opcode(op)
         self.out.append(f"{FIRST_PC + PC_STEP * number:04x} {mask:08x} {written}{opcode} {read} {op.width} {where} \n")
 

@@ -15,15 +15,15 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which sprea
 def find_ops(s, tables, unread):
     """Put the static op of every space that is accessed into ``found``; NEW_OP when the table lacks one."""
     for space in range(4):
-        part = tables.found[space, 0]
-        if part == 0:
+        lane_mask = tables.found[space, 0]
+        if lane_mask == 0:
             continue
         key = s.pc << 16 | s.opcode << 4 | (space + unread)
         slot = np.int64((np.uint64(key) * _MIX) >> np.uint64(64 - OP_SLOTS_LOG2))
         while tables.ops[slot].key != key:
             if tables.ops[slot].key < 0:
                 first = 0
-                while (part >> first) & 1 == 0:
+                while (lane_mask >> first) & 1 == 0:
                     first += 1
                 s.address = tables.lanes[first]
                 s.key = key

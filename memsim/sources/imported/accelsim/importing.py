@@ -88,20 +88,20 @@ def _chosen(source: Path, kernels: Sequence[str] | None) -> list[AccelsimLaunch]
     headers = [_header(launch.path) for launch in launches]
     if not kernels:
         return launches
-    kept = []
-    for wanted in kernels:
+    selected = []
+    for selector in kernels:
         found = [
             launch
             for launch, header in zip(launches, headers, strict=True)
-            if wanted == str(header.kernel_id)
-            or wanted in (launch.path.name, _name(launch, source)[-1])
-            or (not wanted.isdigit() and wanted in header.kernel)
+            if selector == str(header.kernel_id)
+            or selector in (launch.path.name, _name(launch, source)[-1])
+            or (not selector.isdigit() and selector in header.kernel)
         ]
         if not found:
             names = ", ".join(dict.fromkeys(f"{header.kernel_id} {header.kernel}" for header in headers))
-            raise InputError(source, f"kernel {wanted}", f"is not there; there are {names[:400]}")
-        kept += [launch for launch in found if launch not in kept]
-    return [launch for launch in launches if launch in kept]
+            raise InputError(source, f"kernel {selector}", f"is not there; there are {names[:400]}")
+        selected += [launch for launch in found if launch not in selected]
+    return [launch for launch in launches if launch in selected]
 
 
 def _header(path: Path) -> Header:

@@ -20,7 +20,7 @@ _CLASSES = len(INSTRUCTION_CLASSES)
 _COUNTS = np.array([COUNT[f"count_{unit}"] for unit in UNITS])
 _CHAINS = np.array([COUNT[f"chain_{unit}"] for unit in INSTRUCTION_CLASSES])
 _MACS = np.array([COUNT[f"count_{each}"] for each in TENSOR_TYPES])
-_GAP, _LENGTH = _CLASSES, _CLASSES + 1  # of a chain, after its instructions by class
+_RUN, _LENGTH = _CLASSES, _CLASSES + 1  # of a chain, after its instructions by class
 
 
 class WarpState(NamedTuple):
@@ -32,7 +32,7 @@ class WarpState(NamedTuple):
         counts: i8 [MIX_FIELDS], of the gap under way.
         chains: i8 [ALL_REGISTERS + 1, classes + 2], the longest chain of dependent instructions that ends in a
             register, by class, the gap that it belongs to, and its length; the last row is the longest of all.
-        gap: i8 [1], number of the gap under way.
+        run: i8 [1], number of the gap under way.
         mixes: those of all warps.
     """
 
@@ -40,7 +40,7 @@ class WarpState(NamedTuple):
     waits: np.ndarray
     counts: np.ndarray
     chains: np.ndarray
-    gap: np.ndarray
+    run: np.ndarray
     mixes: MixTable
 
 
@@ -51,7 +51,7 @@ def new_issue() -> WarpState:
         waits=np.zeros((1, STATE), np.int64),
         counts=np.zeros(MIX_FIELDS, np.int64),
         chains=np.zeros((ALL_REGISTERS + 1, _CLASSES + 2), np.int64),
-        gap=np.ones(1, np.int64),
+        run=np.ones(1, np.int64),
         mixes=new_mixes(),
     )
 
@@ -61,14 +61,14 @@ def begin_issue(issue):
     """Another warp: nothing is loaded."""
     issue.loader[:] = 0
     issue.waits[:] = 0
-    begin_gap(issue)
+    begin_run(issue)
 
 
 @inlined
-def begin_gap(issue):
+def begin_run(issue):
     """No instruction since the last row."""
     issue.counts[:] = 0
-    issue.gap[0] += 1
+    issue.run[0] += 1
     issue.chains[ALL_REGISTERS, :] = 0
 
 
@@ -119,18 +119,18 @@ def count_instruction(issue, opcode, named, read_from, read, written):
     issue.counts[_COUNTS[unit]] += 1
     if unit == _TENSOR:
         issue.counts[_MACS[opcode.tensor]] += np.int64(opcode.macs)
-    best = np.int64(-1)
+    longest = np.int64(-1)
     length = np.int64(0)
     for k in range(read_from, read_from + read):
         register = named[k]
-        if issue.chains[register, _GAP] == issue.gap[0] and issue.chains[register, _LENGTH] > length:
-            best = register
+        if issue.chains[register, _RUN] == issue.run[0] and issue.chains[register, _LENGTH] > length:
+            longest = register
             length = issue.chains[register, _LENGTH]
     if written == 0:
-        extend(issue, ALL_REGISTERS, best, unit, length)
+        extend(issue, ALL_REGISTERS, longest, unit, length)
     for k in range(written):
         if named[k] != ZERO_REGISTER:
-            extend(issue, named[k], best, unit, length)
+            extend(issue, named[k], longest, unit, length)
             issue.loader[named[k], 1] = 0
             if length + 1 > issue.chains[ALL_REGISTERS, _LENGTH]:
                 for c in range(_LENGTH + 1):
@@ -138,20 +138,20 @@ def count_instruction(issue, opcode, named, read_from, read, written):
 
 
 @inlined
-def extend(issue, to, best, unit, length):
-    """Have the chain that ends in register `best` go on to another; the longest of all does not become shorter."""
+def extend(issue, to, longest, unit, length):
+    """Have the chain that ends in register `longest` go on to another; the longest of all does not become shorter."""
     if to == ALL_REGISTERS and length + 1 <= issue.chains[ALL_REGISTERS, _LENGTH]:
         return
     for c in range(_CLASSES):
-        issue.chains[to, c] = issue.chains[best, c] if best >= 0 else 0
+        issue.chains[to, c] = issue.chains[longest, c] if longest >= 0 else 0
     if unit < _CLASSES:
         issue.chains[to, unit] += 1
-    issue.chains[to, _GAP] = issue.gap[0]
+    issue.chains[to, _RUN] = issue.run[0]
     issue.chains[to, _LENGTH] = length + 1
 
 
 @inlined
-def end_gap(issue, row):
+def end_run(issue, row):
     """Give a row its waits and its mix; the next gap begins."""
     take_waits(row, issue.waits, 0)
     for c in range(_CLASSES):
@@ -159,4 +159,4 @@ def end_gap(issue, row):
     row["mix"] = mix_number(issue.mixes, issue.counts)
     if row["gap"] > 0:
         row["off_path"] = row["gap"] - min(issue.chains[ALL_REGISTERS, _LENGTH], np.int64(row["gap"]))
-    begin_gap(issue)
+    begin_run(issue)

@@ -25,7 +25,7 @@ from memsim.sources.imported.accelsim.issue import (
     ALL_REGISTERS,
     ZERO_REGISTER,
     count_instruction,
-    end_gap,
+    end_run,
     is_new,
     loads_into,
     use_registers,
@@ -168,7 +168,7 @@ def _plain(s, tables, opcode, mask, written, read):
     does = opcode.does
     if does == _BARRIER and mask > 0:
         write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG | _BARRIER_FLAG, s.gap, mask)
-        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
+        end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
         s.gap = 0
         s.start = 1
         s.sequence += 1
@@ -194,7 +194,7 @@ def _wait_within(s, tables, written, read):
     named = tables.named
     if s.gap > 0 and (is_new(tables.issue, named, 0, written) or is_new(tables.issue, named, MOST_REGISTERS, read)):
         write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.gap, 0)
-        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
+        end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
         s.gap = 0
     use_registers(tables.issue, named, 0, written)
     use_registers(tables.issue, named, MOST_REGISTERS, read)
@@ -227,21 +227,21 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     registers = max(np.int64(opcode.width) >> 2, 1)
     if stride <= _LONGEST_STRIDE and _named(opcode.where):
         write_strided(tables.rows, tables.cursor, tables.found[opcode.where, 1], flags, s.gap, mask, base, stride)
-        end_gap(tables.issue, tables.rows[first])
+        end_run(tables.issue, tables.rows[first])
         if answers:
             loads_into(tables.issue, _class_of(opcode, opcode.where), old, registers, 1)
     else:
         gap = s.gap
         for space in range(4):
-            part = tables.found[space, 0]
-            if part:
+            lane_mask = tables.found[space, 0]
+            if lane_mask:
                 op = tables.found[space, 1]
                 lanes, some = tables.lanes, tables.some
                 before = tables.cursor[0]
-                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, part, lanes, some)
+                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, lane_mask, lanes, some)
                 flags, gap = 0, 0
                 if before == first:
-                    end_gap(tables.issue, tables.rows[first])
+                    end_run(tables.issue, tables.rows[first])
                 if answers and not (opcode.where == _BOTH and space == _SHARED):  # LDGSTS stores there
                     loads_into(tables.issue, _class_of(opcode, space), old, registers, tables.cursor[0] - before)
     s.gap = 0

@@ -21,7 +21,7 @@ from memsim.sources.imported.text import BLOCK_BYTES, MOST_DICTIONARY, Progress,
 from memsim.support.errors import InputError
 
 _LONGEST_HEADER, _LARGEST_DICTIONARY, _LONGEST_PIECE = 1 << 20, 1 << 20, 1 << 28
-_COUNTS, _BLOCK, _WARP, _PLACE = (struct.Struct(form) for form in ("<II", "<11I", "<IIQ", "<Q"))
+_COUNTS, _BLOCK, _WARP, _OFFSET = (struct.Struct(form) for form in ("<II", "<11I", "<IIQ", "<Q"))
 
 
 def trace_blocks(
@@ -43,7 +43,7 @@ def trace_blocks(
 class _Warp:
     instructions: int
     pieces: int
-    place: int
+    offset: int
 
 
 class _Tracez(io.RawIOBase):
@@ -98,10 +98,10 @@ class _Tracez(io.RawIOBase):
 
     def _index(self) -> Iterator[tuple[list[int], list[_Warp]]]:
         """Of every block its place in grid and cluster, and its warps."""
-        self._seek(self._size - _PLACE.size, "index")
-        (place,) = self._read(_PLACE)
-        self._seek(place, "index")
-        index = io.BytesIO(self._bytes(self._size - _PLACE.size - place, "index"))
+        self._seek(self._size - _OFFSET.size, "index")
+        (offset,) = self._read(_OFFSET)
+        self._seek(offset, "index")
+        index = io.BytesIO(self._bytes(self._size - _OFFSET.size - offset, "index"))
         (blocks,) = struct.unpack("<I", self._exactly(index, 4, "index"))
         for _ in range(blocks):
             *about, n_warps = _BLOCK.unpack(self._exactly(index, _BLOCK.size, "index"))
@@ -114,24 +114,26 @@ class _Tracez(io.RawIOBase):
 
     def _pieces(self, warp: _Warp, unpacker: zstandard.ZstdDecompressor) -> Iterator[bytes]:
         """A warp's lines."""
-        self._seek(warp.place, "warp")
+        self._seek(warp.offset, "warp")
         if self._read(_COUNTS) != (warp.instructions, warp.pieces):
-            raise self._wrong("warp", f"at byte {warp.place} is not the one that the index tells of; give a whole file")
+            raise self._wrong(
+                "warp", f"at byte {warp.offset} is not the one that the index tells of; give a whole file"
+            )
         for _ in range(warp.pieces):
             (size,) = struct.unpack("<I", self._bytes(4, "piece"))
             if size > _LONGEST_PIECE:
                 raise self._wrong(
-                    "piece", f"of a warp at byte {warp.place} has {size} bytes; one has {_LONGEST_PIECE} at most"
+                    "piece", f"of a warp at byte {warp.offset} has {size} bytes; one has {_LONGEST_PIECE} at most"
                 )
             with unpacker.stream_reader(self._bytes(size, "piece")) as text:
                 while part := text.read(BLOCK_BYTES):
                     yield part
             yield b"\n"
 
-    def _seek(self, place: int, what: str) -> None:
-        if not 0 <= place < self._size:
-            raise self._wrong(what, f"would stand at byte {place} of {self._size}; give a whole file")
-        self._file.seek(place)
+    def _seek(self, offset: int, what: str) -> None:
+        if not 0 <= offset < self._size:
+            raise self._wrong(what, f"would stand at byte {offset} of {self._size}; give a whole file")
+        self._file.seek(offset)
 
     def _read(self, numbers: struct.Struct) -> tuple[int, ...]:
         return numbers.unpack(self._bytes(numbers.size, "file"))

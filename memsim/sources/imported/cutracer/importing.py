@@ -49,7 +49,7 @@ def import_cutracer(source: str | Path, out: str | Path | None = None, progress:
             warps.add(number, read_line(Record, source, number, line))
     name = source.name.removesuffix(".zst").removesuffix(".ndjson")
     (path,) = trace_paths(out, [name])
-    known = Instructions.compiled if warps.whole else Instructions.none
+    known = Instructions.compiled if warps.has_all_instructions else Instructions.none
     return [convert_text(source, warps.text(), path, instructions=known)]
 
 
@@ -57,7 +57,7 @@ class _Warps:
     """What all warps did so far.
 
     Attributes:
-        whole: whether instructions that access no memory are among them.
+        has_all_instructions: whether instructions that access no memory are among them.
     """
 
     def __init__(self, path: Path, metadata: Metadata) -> None:
@@ -70,7 +70,7 @@ class _Warps:
         self._steps: dict[tuple[int, int, int], list[list[Step]]] = {}
         self._at: dict[tuple[int, int, int, int], tuple[str, bool]] = {}  # where each warp is: PC, whether it accessed
         self._accesses = ""
-        self.whole = False
+        self.has_all_instructions = False
 
     def add(self, number: int, record: Record) -> None:
         """Take a record of the file's line `number`."""
@@ -79,7 +79,7 @@ class _Warps:
         self._within(number, record)
         if record.type != _ISSUED:
             self._one_sort_of_access(number, record)
-        self.whole |= record.type == _ISSUED
+        self.has_all_instructions |= record.type == _ISSUED
         warp = record.warp % self._per_block
         blocks = self._steps.setdefault(record.cta, [[] for _ in range(self._per_block)])
         pc, accessed = self._at.get((*record.cta, warp), ("", False))
@@ -142,11 +142,11 @@ class _Warps:
             "accelsim tracer version": 3,
         }
         yield bytearray(("".join(f"-{key} = {value}\n" for key, value in header.items()) + "#\n").encode())
-        for place, warps in self._steps.items():
-            text = "#BEGIN_TB\nthread block = {},{},{}\n".format(*place)
+        for block, warps in self._steps.items():
+            text = "#BEGIN_TB\nthread block = {},{},{}\n".format(*block)
             for warp, steps in enumerate(warps):
                 lines = [step.line() for step in steps]
-                if not self.whole:
+                if not self.has_all_instructions:
                     lines = [line for step in steps for line in step.waiting_for_all()]
                 text += f"warp = {warp}\ninsts = {len(lines)}\n" + "".join(f"{line}\n" for line in lines)
             yield bytearray((text + "#END_TB\n").encode())

@@ -15,7 +15,7 @@ from memsim.support.errors import InputError
 
 _Count = Annotated[int, Field(ge=0, lt=1 << 31)]
 _Address = Annotated[int, Field(ge=0, lt=1 << 57)]
-_Place = tuple[_Count, _Count, _Count]
+_Index = tuple[_Count, _Count, _Count]
 _LANES = 32
 
 
@@ -37,8 +37,8 @@ class Metadata(_Line):
     nregs: _Count
     shmem_static: _Count
     shmem_dynamic: _Count
-    grid: _Place
-    block: _Place
+    grid: _Index
+    block: _Index
     instructions: dict[str, Static] = {}
 
 
@@ -46,7 +46,7 @@ class Record(_Line):
     """One instruction of one warp, whose number counts those of the grid; of an access the lanes' addresses, or 0."""
 
     type: str
-    cta: _Place
+    cta: _Index
     warp: _Count
     opcode_id: _Count
     pc: str = Field(pattern="^0x[0-9a-fA-F]{1,10}$")

@@ -111,7 +111,7 @@ def _lines(file: TraceFile, maps: list[np.ndarray], probes: Sequence[Probe]) -> 
         maps: RECORD [lanes, records of a thread], of the warp.
         probes: what the maps' accesses are.
     """
-    lane, at, which = (np.concatenate(parts) for parts in zip(*map(_used, maps, range(len(maps))), strict=True))
+    lane, at, which = (np.concatenate(columns) for columns in zip(*map(_used, maps, range(len(maps))), strict=True))
     used = np.concatenate([one[one["address"] != 0] for one in maps])
     if (used["address"] >= _LARGEST).any():
         raise InputError(file.path, "address", f"is {used['address'].max():#x}; addresses have 57 bits at most")

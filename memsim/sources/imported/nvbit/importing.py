@@ -15,7 +15,7 @@ from memsim.sources.imported.nvbit.scan import KEY_BITS, LAUNCH_ROW, OPS_PER_OPC
 from memsim.sources.imported.opcodes import MOST, Opcodes
 from memsim.sources.imported.ops import ImportedOps
 from memsim.sources.imported.text import Progress, as_array, line_blocks
-from memsim.sources.imported.warp_parts import index
+from memsim.sources.imported.warp_slices import index
 from memsim.sources.outputs import trace_paths
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
@@ -149,19 +149,19 @@ def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]
     used = sorted(log.used)
     if not kernels:
         return used
-    kept = set()
-    for wanted in kernels:
+    selected = set()
+    for selector in kernels:
         found = {
             number
             for number in used
-            if wanted == str(log.launches[number].id)
-            or (not wanted.isdigit() and wanted in log.launches[number].kernel)
+            if selector == str(log.launches[number].id)
+            or (not selector.isdigit() and selector in log.launches[number].kernel)
         }
         if not found:
             names = ", ".join(f"{log.launches[number].id} {log.launches[number].kernel}" for number in used)
-            raise InputError(source, f"kernel {wanted}", f"is not there; there are {names[:400]}")
-        kept |= found
-    return sorted(kept)
+            raise InputError(source, f"kernel {selector}", f"is not there; there are {names[:400]}")
+        selected |= found
+    return sorted(selected)
 
 
 def _write(source: Path, log: _Log, number: int, path: Path) -> Trace:

@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from memsim.sources.imported.nvbit.scan import KEY_BITS
-from memsim.sources.imported.warp_parts import order
+from memsim.sources.imported.warp_slices import order
 from memsim.support.files import writing
 from memsim.trace.bits import popcounts
 from memsim.trace.schema import EXPLICIT
 
-Part = tuple[np.ndarray, np.ndarray]  # records, and the explicit addresses of these, one after the other
+RunSlice = tuple[np.ndarray, np.ndarray]  # records, and the explicit addresses of these, one after the other
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class _Run:
     records: np.ndarray
     addresses: np.ndarray
 
-    def part(self, start: int, stop: int) -> Part:
+    def slice_of(self, start: int, stop: int) -> RunSlice:
         """A copy of some records and their addresses."""
         records = np.array(self.records[start:stop])
         if not len(records):
@@ -72,7 +72,7 @@ class Runs:
             column.tofile(path)
         return np.memmap(path, column.dtype, "r")
 
-    def launch(self, number: int, warps_per_block: int) -> Iterator[Part]:
+    def launch(self, number: int, warps_per_block: int) -> Iterator[RunSlice]:
         """The records of one launch, sorted by warp, some whole blocks at a time."""
         keys = [run.keys for run in self._runs]
         at = [int(np.searchsorted(key, number << KEY_BITS)) for key in keys]
@@ -88,8 +88,8 @@ class Runs:
                 block = max(warp // warps_per_block, first_warp // warps_per_block + 1)
                 until = (number << KEY_BITS) + block * warps_per_block
             ends = [a + int(np.searchsorted(key[a:b], until)) for key, a, b in zip(keys, at, stop, strict=True)]
-            parts = [run.part(a, b) for run, a, b in zip(self._runs, at, ends, strict=True)]
-            yield sort(_joined(parts))
+            slices = [run.slice_of(a, b) for run, a, b in zip(self._runs, at, ends, strict=True)]
+            yield sort(_concatenated(slices))
             at = ends
 
 
@@ -98,16 +98,16 @@ def _counts(records: np.ndarray) -> np.ndarray:
     return np.where(records["stride"] == EXPLICIT, popcounts(np.ascontiguousarray(records["mask"])), 0)
 
 
-def _joined(parts: list[Part]) -> Part:
-    records = np.concatenate([records for records, _ in parts])
+def _concatenated(slices: list[RunSlice]) -> RunSlice:
+    records = np.concatenate([records for records, _ in slices])
     counts = _counts(records)
     records["address"] = np.cumsum(counts) - counts
-    return records, np.concatenate([addresses for _, addresses in parts])
+    return records, np.concatenate([addresses for _, addresses in slices])
 
 
-def sort(part: Part) -> Part:
+def sort(run_slice: RunSlice) -> RunSlice:
     """Records by key, those of one key in their order, and their addresses likewise."""
-    records, addresses = part
+    records, addresses = run_slice
     by_key = np.argsort(records["key"], kind="stable")
     records = records[by_key]
     counts = _counts(records)

@@ -181,7 +181,7 @@ class Builder:
     def flush(self) -> None:
         """If the instruction emitted nothing, let a micro-op that does nothing charge and wait for it."""
         if self._pending.get("segment", -1) >= 0 or self._pending.get("n_uses"):
-            self.emit(Micro.nothing, guard=-1)
+            self.emit(Micro.nop, guard=-1)
         self._pending = {}
 
     def listed(self, rows: list[int]) -> int:

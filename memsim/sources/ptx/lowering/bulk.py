@@ -16,7 +16,7 @@ def lower_mbarrier(b: Builder, one: Instruction, _values: bool) -> None:
     operands = list(one.operands)
     result = None if isinstance(operands[0], Address) else operands.pop(0)
     space = "shared" if space_of(one) == "shared" else "global"
-    kind = one.parts[1]
+    kind = one.opcode[1]
     if kind == "pending_count":
         return b.emit(
             Micro.bit_and, dst=destination(b, one), a=b.value(one.operands[1], "b64"), b=b.constant(mask_of(20))
@@ -59,9 +59,9 @@ def lower_copy(b: Builder, one: Instruction, values: bool) -> None:
         return None
     if one.has("tensor"):
         return _tensor(b, one, values)
-    if one.has("reduce") or one.parts[1] == "reduce" or len(one.operands) < 3:
+    if one.has("reduce") or one.opcode[1] == "reduce" or len(one.operands) < 3:
         raise b.error("is a copy that memsim does not know")
-    target, source = one.parts[3].split("::")[0], one.parts[4].split("::")[0]
+    target, source = one.opcode[3].split("::")[0], one.opcode[4].split("::")[0]
     to, to_added = address_of(b, one.operands[0], target)
     of, added = address_of(b, one.operands[1], source)
     bits = access.VALUES * values | (log.STORES if target == "global" else 0)
@@ -89,7 +89,7 @@ def _arrive(b: Builder, one: Instruction) -> None:
 
     Without .noinc the pending arrivals are one more as it is issued and one less as it arrives: no change is left.
     """
-    generic = not any(part.startswith("shared") for part in one.parts)
+    generic = not any(part.startswith("shared") for part in one.opcode)
     base, added = address_of(b, one.operands[0], "global" if generic else "shared")
     arrivals = b.constant(int(one.has("noinc")))
     b.emit(Micro.mbarrier, a=base, x=added, b=arrivals, dst=SINK, list=1, y=mbarriers.ARRIVE_COPIES)
@@ -97,10 +97,10 @@ def _arrive(b: Builder, one: Instruction) -> None:
 
 def _tensor(b: Builder, one: Instruction, values: bool) -> None:
     """cp.async.bulk.tensor: boxes of tensors of one to five dimensions, between global and shared memory."""
-    rank = next((int(part[0]) for part in one.parts if part in ("1d", "2d", "3d", "4d", "5d")), 0)
+    rank = next((int(part[0]) for part in one.opcode if part in ("1d", "2d", "3d", "4d", "5d")), 0)
     if not rank or one.has("reduce", "im2col", "im2col_no_offs", "im2col::w", "tile::gather4", "tile::scatter4"):
         raise b.error("is a copy that memsim does not know")
-    spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]
+    spaces = [part.split("::")[0] for part in one.opcode if part.split("::")[0] in ("shared", "global")]
     stores = spaces[0] == "global"
     box, shared = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
     if not isinstance(box, Address) or len(box.coordinates) != rank:
@@ -121,11 +121,11 @@ def _mapa(b: Builder, one: Instruction) -> None:
     """mapa: the address of the same variable in another block of the cluster."""
     generic = one.type == "u64" and not one.has("shared::cluster")
     address, rank, to = b.value(one.operands[1], one.type), b.value(one.operands[2], "u32"), destination(b, one)
-    place, block = b.temporary(0), b.temporary(1)
-    b.emit(Micro.bit_and, dst=place, a=address, b=b.constant(mask_of(RANK_SHIFT)))
+    offset, block = b.temporary(0), b.temporary(1)
+    b.emit(Micro.bit_and, dst=offset, a=address, b=b.constant(mask_of(RANK_SHIFT)))
     b.emit(Micro.add, dst=block, a=rank, b=b.constant(1))
     b.emit(Micro.shift_left, dst=b.temporary(2), a=block, b=b.constant(RANK_SHIFT), x=64)
-    b.emit(Micro.bit_or, dst=b.temporary(3), a=place, b=b.temporary(2))
+    b.emit(Micro.bit_or, dst=b.temporary(3), a=offset, b=b.temporary(2))
     b.emit(Micro.add, dst=to, a=b.temporary(3), b=b.constant(WINDOWS["shared"] if generic else 0))
 
 

@@ -18,30 +18,30 @@ _FLOATS = (
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
 # How a comparison (the first) and a predicate (the second) are joined, and the complement's: tables by 2 * first +
 # second.
-_JOINED = {"and": (0b1000, 0b0010), "or": (0b1110, 0b1011), "xor": (0b0110, 0b1001)}
-_ALONE = (AND_ONLY, 0b0011)
+_COMBINED = {"and": (0b1000, 0b0010), "or": (0b1110, 0b1011), "xor": (0b0110, 0b1001)}
+_UNCOMBINED = (AND_ONLY, 0b0011)
 
 
-def _parts(b: Builder, one: Instruction) -> tuple[str, str, str]:
+def _comparison(b: Builder, one: Instruction) -> tuple[str, str, str]:
     """How to compare, how to join (or ""), and the type."""
-    how = one.parts[1]
-    join = next((part for part in one.parts[2:-1] if part in _JOINED), "")
+    how = one.opcode[1]
+    combine = next((part for part in one.opcode[2:-1] if part in _COMBINED), "")
     how = _UNSIGNED_NAMES.get(how, how)
     if how not in _FLOATS:
         raise b.error("compares in a way that memsim does not know")
-    return how, join, one.type
+    return how, combine, one.type
 
 
 def _set_predicate(b: Builder, one: Instruction) -> None:
-    how, join, kind = _parts(b, one)
+    how, combine, kind = _comparison(b, one)
     to = one.operands[0]
-    results = to.parts if isinstance(to, Vector) else (to,)
+    results = to.elements if isinstance(to, Vector) else (to,)
     if not all(isinstance(part, Register) for part in results):
         raise b.error("has no predicate for its result")
     names = [part.name for part in results if isinstance(part, Register)]
     second = b.predicate(names[1]) if len(names) > 1 else -1
-    other = condition(b, one.operands[3]) if join else TRUE
-    tables = _JOINED[join] if join else _ALONE
+    other = condition(b, one.operands[3]) if combine else TRUE
+    tables = _COMBINED[combine] if combine else _UNCOMBINED
     compare(b, one, how, kind, b.predicate(names[0]), other, tables, second)
 
 
@@ -68,11 +68,11 @@ def compare(
 
 def _set_value(b: Builder, one: Instruction) -> None:
     """set: all ones or 1.0 where the comparison holds."""
-    how, join, kind = _parts(b, one)
-    result = one.parts[-2]
+    how, combine, kind = _comparison(b, one)
+    result = one.opcode[-2]
     true = b.temporary_predicate()
-    other = condition(b, one.operands[3]) if join else TRUE
-    compare(b, one, how, kind, true, other, _JOINED[join] if join else _ALONE, -1)
+    other = condition(b, one.operands[3]) if combine else TRUE
+    compare(b, one, how, kind, true, other, _COMBINED[combine] if combine else _UNCOMBINED, -1)
     ones = {"f32": 0x3F800000, "f16": 0x3C00, "bf16": 0x3F80}.get(result, mask_of(width_of(result)))
     b.emit(Micro.select, dst=destination(b, one), a=b.constant(ones), b=b.constant(0), x=true)
 

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, width_of
 from memsim.sources.ptx.lowering.integers import condition, destination, is_signed, mask_of
-from memsim.sources.ptx.machine import across, barriers
+from memsim.sources.ptx.machine import barriers, warp_collectives
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.ptx.module import Immediate, Instruction, Not, Register, Symbol, Vector
 
-_SHUFFLES = {"up": across.UP, "down": across.DOWN, "bfly": across.BUTTERFLY, "idx": across.INDEX}
-_VOTES = {"all": across.ALL, "any": across.ANY, "uni": across.UNIFORM, "ballot": across.BALLOT}
-_REDUCTIONS = {"add": across.R_ADD, "min": across.R_MINIMUM, "max": across.R_MAXIMUM, "and": across.R_AND,
-               "or": across.R_OR, "xor": across.R_XOR}  # fmt: skip
+_SHUFFLES = {
+    "up": warp_collectives.UP,
+    "down": warp_collectives.DOWN,
+    "bfly": warp_collectives.BUTTERFLY,
+    "idx": warp_collectives.INDEX,
+}
+_VOTES = {
+    "all": warp_collectives.ALL,
+    "any": warp_collectives.ANY,
+    "uni": warp_collectives.UNIFORM,
+    "ballot": warp_collectives.BALLOT,
+}
+_REDUCTIONS = {
+    "add": warp_collectives.R_ADD,
+    "min": warp_collectives.R_MINIMUM,
+    "max": warp_collectives.R_MAXIMUM,
+    "and": warp_collectives.R_AND,
+    "or": warp_collectives.R_OR,
+    "xor": warp_collectives.R_XOR,
+}
 _BARRIER_KINDS = {"and": barriers.RED_AND, "or": barriers.RED_OR, "popc": barriers.RED_POPC}
 
 
@@ -44,7 +60,7 @@ def _barrier(b: Builder, one: Instruction) -> None:
     operands = list(one.operands)
     fields = {"x": barriers.ARRIVE if one.has("arrive") else barriers.SYNC, "mask": 0}
     if reduces:
-        what = next((part for part in one.parts if part in _BARRIER_KINDS), None)
+        what = next((part for part in one.opcode if part in _BARRIER_KINDS), None)
         if what is None or len(operands) < 3:
             raise b.error("reduces in a way that memsim does not know")
         to, by = operands.pop(0), operands.pop()
@@ -58,11 +74,11 @@ def _barrier(b: Builder, one: Instruction) -> None:
 
 
 def _shuffle(b: Builder, one: Instruction) -> None:
-    mode = next((_SHUFFLES[part] for part in one.parts if part in _SHUFFLES), None)
+    mode = next((_SHUFFLES[part] for part in one.opcode if part in _SHUFFLES), None)
     if mode is None:
         raise b.error("shuffles in a way that memsim does not know")
     to = one.operands[0]
-    valid = to.parts[1] if isinstance(to, Vector) else None
+    valid = to.elements[1] if isinstance(to, Vector) else None
     rows = [b.value(operand, "b32") for operand in one.operands[1:4]]
     second = b.predicate(valid.name) if isinstance(valid, Register) else -1
     b.emit(Micro.shuffle, dst=destination(b, one), a=rows[0], b=rows[1], c=rows[2], x=mode, count=second)
@@ -74,24 +90,24 @@ def _members(b: Builder, one: Instruction) -> int:
 
 
 def _vote(b: Builder, one: Instruction) -> None:
-    mode = next((_VOTES[part] for part in one.parts if part in _VOTES), None)
+    mode = next((_VOTES[part] for part in one.opcode if part in _VOTES), None)
     if mode is None:
         raise b.error("votes in a way that memsim does not know")
     to = one.operands[0]
     assert isinstance(to, Register)
-    result = b.row(to.name) if mode == across.BALLOT else b.predicate(to.name)
+    result = b.row(to.name) if mode == warp_collectives.BALLOT else b.predicate(to.name)
     b.emit(Micro.vote, dst=result, a=condition(b, one.operands[1]), b=_members(b, one), x=mode)
 
 
 def _match(b: Builder, one: Instruction) -> None:
     to = one.operands[0]
-    second = b.predicate(to.parts[1].name) if isinstance(to, Vector) else -1  # type: ignore[union-attr]
+    second = b.predicate(to.elements[1].name) if isinstance(to, Vector) else -1  # type: ignore[union-attr]
     fields = {"a": b.value(one.operands[1], one.type), "b": _members(b, one), "x": int(one.has("all"))}
     b.emit(Micro.match, dst=destination(b, one), count=second, **fields)
 
 
 def _reduce(b: Builder, one: Instruction) -> None:
-    what = next((_REDUCTIONS[part] for part in one.parts if part in _REDUCTIONS), None)
+    what = next((_REDUCTIONS[part] for part in one.opcode if part in _REDUCTIONS), None)
     if what is None or one.type == "f32":
         raise b.error("reduces in a way that memsim does not know")
     width = width_of(one.type)
@@ -104,7 +120,7 @@ def _elect(b: Builder, one: Instruction) -> None:
     to = one.operands[0]
     if not isinstance(to, Vector):
         raise b.error("has no predicate for its result")
-    leader, predicate = to.parts
+    leader, predicate = to.elements
     assert isinstance(leader, Register) and isinstance(predicate, Register)
     dst = b.row(leader.name) if leader.name != "_" else SINK
     b.emit(Micro.elect, dst=dst, b=_members(b, one), count=b.predicate(predicate.name))

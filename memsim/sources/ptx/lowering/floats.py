@@ -31,7 +31,7 @@ def _operate(b: Builder, one: Instruction) -> None:
     what, count = _OPERATIONS[one.name]
     if len(one.operands) <= count:
         raise b.error(f"has {len(one.operands)} operands; it takes {count + 1}")
-    mixed = len(one.parts) > 2 and one.parts[-2] in FLOATS and one.parts[-2] != one.type
+    mixed = len(one.opcode) > 2 and one.opcode[-2] in FLOATS and one.opcode[-2] != one.type
     if mixed:
         raise b.error("mixes types in a way that memsim does not know")
     rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
@@ -52,8 +52,8 @@ def _test(b: Builder, one: Instruction) -> None:
 
 def _convert(b: Builder, one: Instruction) -> None:
     """cvt: between integers, or with a floating-point type on a side; pairs of numbers into halves and back."""
-    to, of = one.parts[-2], one.parts[-1]
-    if len(one.parts) < 3 or "pack" in one.parts:
+    to, of = one.opcode[-2], one.opcode[-1]
+    if len(one.opcode) < 3 or "pack" in one.opcode:
         raise b.error("is a conversion that memsim does not know")
     if to not in FLOATS and of not in FLOATS:
         return convert_integers(b, one)
@@ -65,7 +65,7 @@ def _convert(b: Builder, one: Instruction) -> None:
         width //= 2
     if halves:
         out //= 2
-    bits = flags(one) | (floats.WHOLE if one.has("rni", "rzi", "rmi", "rpi") else 0)
+    bits = flags(one) | (floats.TO_INTEGER if one.has("rni", "rzi", "rmi", "rpi") else 0)
     rows = {"a": b.value(one.operands[1], of)}
     if packs:
         rows["b"] = b.value(one.operands[2], of)

@@ -21,7 +21,7 @@ def destination(b: Builder, one: Instruction) -> int:
     """The row of the first operand."""
     operand = one.operands[0]
     if isinstance(operand, Vector):  # d|p
-        operand = operand.parts[0]
+        operand = operand.elements[0]
     if not isinstance(operand, Register):
         raise b.error("has no register for its result")
     return b.row(operand.name)
@@ -44,7 +44,7 @@ def _plain(op: Micro, count: int = 2) -> Lower:
     return lower
 
 
-def _rare(op: Integer, count: int, signed: Integer | None = None, mask: int | None = None) -> Lower:
+def _lower_separate(op: Integer, count: int, signed: Integer | None = None, mask: int | None = None) -> Lower:
     def lower(b: Builder, one: Instruction) -> None:
         width = width_of(one.type)
         which = signed if signed is not None and is_signed(one.type) else op
@@ -61,11 +61,11 @@ def _add(b: Builder, one: Instruction) -> None:
     subtract = one.name == "sub"
     if one.has("sat"):
         op = Integer.saturated_subtract if subtract else Integer.saturated_add
-        return _rare(op, 2)(b, one)
+        return _lower_separate(op, 2)(b, one)
     if one.type in ("u16x2", "s16x2"):
         if subtract:
             raise b.error("is not known to memsim")
-        return _rare(Integer.packed_add, 2)(b, one)
+        return _lower_separate(Integer.packed_add, 2)(b, one)
     return _plain(Micro.subtract if subtract else Micro.add)(b, one)
 
 
@@ -216,7 +216,7 @@ def _extreme(b: Builder, one: Instruction) -> None:
             Integer.packed_minimum,
             Integer.packed_minimum_signed,
         )
-        return _rare(ops[2 * least + signed], 2)(b, one)
+        return _lower_separate(ops[2 * least + signed], 2)(b, one)
     plain = (Micro.maximum, Micro.maximum_signed, Micro.minimum, Micro.minimum_signed)
     return _plain(plain[2 * least + signed])(b, one)
 
@@ -261,7 +261,7 @@ def _insert(b: Builder, one: Instruction) -> None:
     """bfi: bits of a at a place in b."""
     width = width_of(one.type)
     value, into, at, length = _operands(b, one, one.type, one.type, "u32", "u32")
-    mask, shifted, kept = b.temporary(0), b.temporary(1), b.temporary(2)
+    mask, shifted, remaining = b.temporary(0), b.temporary(1), b.temporary(2)
     size = b.temporary(3)
     b.emit(Micro.shift_left, dst=size, a=b.constant(1), b=length, mask=-1, x=64)
     b.emit(Micro.subtract, dst=mask, a=size, b=b.constant(1), mask=mask_of(width))
@@ -269,8 +269,8 @@ def _insert(b: Builder, one: Instruction) -> None:
     b.emit(Micro.shift_left, dst=shifted, a=value, b=at, mask=mask_of(width), x=width)
     b.emit(Micro.bit_and, dst=shifted, a=shifted, b=mask)
     b.emit(Micro.bit_not, dst=mask, a=mask, mask=mask_of(width))
-    b.emit(Micro.bit_and, dst=kept, a=into, b=mask)
-    b.emit(Micro.bit_or, dst=destination(b, one), a=kept, b=shifted)
+    b.emit(Micro.bit_and, dst=remaining, a=into, b=mask)
+    b.emit(Micro.bit_or, dst=destination(b, one), a=remaining, b=shifted)
 
 
 def _find(b: Builder, one: Instruction) -> None:
@@ -283,7 +283,7 @@ def _find(b: Builder, one: Instruction) -> None:
 
 def _permute(b: Builder, one: Instruction) -> None:
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
-    mode = next((_PERMUTE[part] for part in one.parts if part in _PERMUTE), 0)
+    mode = next((_PERMUTE[part] for part in one.opcode if part in _PERMUTE), 0)
     b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.permute, x=mode, **fields)
 
 
@@ -304,9 +304,9 @@ def _lookup(b: Builder, one: Instruction) -> None:
 
 def _dot(b: Builder, one: Instruction) -> None:
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
-    signs = is_signed(one.parts[-2]) + 2 * is_signed(one.parts[-1])
-    two = one.parts[0] == "dp2a"
-    how = signs + (4 if two and one.parts[1] == "hi" else 0)
+    signs = is_signed(one.opcode[-2]) + 2 * is_signed(one.opcode[-1])
+    two = one.opcode[0] == "dp2a"
+    how = signs + (4 if two and one.opcode[1] == "hi" else 0)
     what = Integer.dot_two if two else Integer.dot
     b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=what, x=how, **fields)
 
@@ -319,7 +319,7 @@ def _find_nth(b: Builder, one: Instruction) -> None:
 def _packed_difference(b: Builder, one: Instruction) -> None:
     """vabsdiff2 and vabsdiff4 as compilers write them: whole words, without saturation."""
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
-    kinds = [part for part in one.parts[1:] if part in ("u32", "s32")]
+    kinds = [part for part in one.opcode[1:] if part in ("u32", "s32")]
     if one.has("sat") or len(set(kinds[1:])) != 1 or any(isinstance(operand, Vector) for operand in one.operands):
         raise b.error("is not known to memsim in this form")
     how = is_signed(kinds[-1]) + 2 * (one.name == "vabsdiff4") + 4 * one.has("add")
@@ -345,10 +345,10 @@ def _move(b: Builder, one: Instruction) -> None:
 
 
 def _unpack(b: Builder, one: Instruction, to: Vector, source: object) -> None:
-    part = width_of(one.type) // len(to.parts)
+    part = width_of(one.type) // len(to.elements)
     value = b.temporary(4)
     b.emit(Micro.copy, dst=value, a=b.value(source, one.type))  # type: ignore[arg-type]
-    for i, register in enumerate(to.parts):
+    for i, register in enumerate(to.elements):
         assert isinstance(register, Register)
         row = b.row(register.name)
         if row != SINK:
@@ -358,18 +358,18 @@ def _unpack(b: Builder, one: Instruction, to: Vector, source: object) -> None:
 
 
 def _pack(b: Builder, one: Instruction, source: Vector) -> None:
-    part = width_of(one.type) // len(source.parts)
-    whole, shifted = b.temporary(4), b.temporary(5)
-    b.emit(Micro.copy, dst=whole, a=b.value(source.parts[0], f"b{part}"))
-    for i, value in enumerate(source.parts[1:], 1):
+    part = width_of(one.type) // len(source.elements)
+    packed, shifted = b.temporary(4), b.temporary(5)
+    b.emit(Micro.copy, dst=packed, a=b.value(source.elements[0], f"b{part}"))
+    for i, value in enumerate(source.elements[1:], 1):
         b.emit(Micro.shift_left, dst=shifted, a=b.value(value, f"b{part}"), b=b.constant(i * part), x=64)
-        b.emit(Micro.bit_or, dst=whole, a=whole, b=shifted)
-    b.emit(Micro.copy, dst=destination(b, one), a=whole)
+        b.emit(Micro.bit_or, dst=packed, a=packed, b=shifted)
+    b.emit(Micro.copy, dst=destination(b, one), a=packed)
 
 
 def convert_integers(b: Builder, one: Instruction) -> None:
     """cvt between integer types: cut, extended, or with .sat clamped; the result fills its register."""
-    to, of = one.parts[-2], one.parts[-1]
+    to, of = one.opcode[-2], one.opcode[-1]
     out, width = width_of(to), width_of(of)
     result = one.operands[0]
     full = width_of(b.types[result.name]) if isinstance(result, Register) and result.name in b.types else out
@@ -411,7 +411,7 @@ def _select(b: Builder, one: Instruction) -> None:
 
 def _select_by_sign(b: Builder, one: Instruction) -> None:
     """slct: a where c is not negative."""
-    kind, by = one.parts[-2], one.parts[-1]
+    kind, by = one.opcode[-2], one.opcode[-1]
     left, right, chooser = _operands(b, one, kind, kind, by)
     negative = b.temporary_predicate()
     b.emit(Micro.less_signed, dst=negative, a=chooser, b=b.constant(0), shift=64 - width_of(by), x=AND_ONLY, count=-1)
@@ -428,8 +428,8 @@ INTEGERS: dict[str, Lower] = {
     "madc": _multiply,
     "mul24": _multiply_24,
     "mad24": _multiply_24,
-    "div": _rare(Integer.divide, 2, Integer.divide_signed),
-    "rem": _rare(Integer.remainder, 2, Integer.remainder_signed),
+    "div": _lower_separate(Integer.divide, 2, Integer.divide_signed),
+    "rem": _lower_separate(Integer.remainder, 2, Integer.remainder_signed),
     "and": _bits(Micro.bit_and),
     "or": _bits(Micro.bit_or),
     "xor": _bits(Micro.bit_xor),
@@ -440,12 +440,12 @@ INTEGERS: dict[str, Lower] = {
     "min": _extreme,
     "max": _extreme,
     "neg": _negate,
-    "abs": _rare(Integer.absolute, 1),
-    "popc": _rare(Integer.popcount, 1),
-    "clz": _rare(Integer.leading_zeros, 1),
-    "brev": _rare(Integer.reverse, 1),
-    "sad": _rare(Integer.difference, 3, Integer.difference_signed),
-    "bmsk": _rare(Integer.mask, 2),
+    "abs": _lower_separate(Integer.absolute, 1),
+    "popc": _lower_separate(Integer.popcount, 1),
+    "clz": _lower_separate(Integer.leading_zeros, 1),
+    "brev": _lower_separate(Integer.reverse, 1),
+    "sad": _lower_separate(Integer.difference, 3, Integer.difference_signed),
+    "bmsk": _lower_separate(Integer.mask, 2),
     "bfe": _extract,
     "bfi": _insert,
     "bfind": _find,

@@ -32,11 +32,11 @@ def address_of(b: Builder, operand: Operand, space: str) -> tuple[int, int]:
 
 def elements(b: Builder, one: Instruction, operand: Operand, kind: str) -> list[int]:
     """The rows of what is loaded or stored."""
-    parts = operand.parts if isinstance(operand, Vector) else (operand,)
-    count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
-    if len(parts) != count:
-        raise b.error(f"has {len(parts)} elements; it takes {count}")
-    return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in parts]
+    listed = operand.elements if isinstance(operand, Vector) else (operand,)
+    count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4", "v8")), 1)
+    if len(listed) != count:
+        raise b.error(f"has {len(listed)} elements; it takes {count}")
+    return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in listed]
 
 
 def _logged(space: str) -> int:
@@ -58,7 +58,7 @@ def _load(b: Builder, one: Instruction, values: bool) -> None:
     width = _check(b, one, kind)
     base, added = address_of(b, one.operands[1], space)
     rows = elements(b, one, one.operands[0], kind)
-    first = one.operands[0].parts[0] if isinstance(one.operands[0], Vector) else one.operands[0]
+    first = one.operands[0].elements[0] if isinstance(one.operands[0], Vector) else one.operands[0]
     full = width_of(b.types[first.name]) if isinstance(first, Register) and first.name in b.types else width
     bits = access.VALUES * values | access.SIGNED * is_signed(kind) | _logged(space)
     if space != "param":
@@ -81,7 +81,7 @@ def _store(b: Builder, one: Instruction, values: bool) -> None:
 
 
 def _count(one: Instruction) -> int:
-    return next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
+    return next((int(part[1:]) for part in one.opcode if part in ("v2", "v4", "v8")), 1)
 
 
 def answers(one: Instruction, read: set[str]) -> bool:
@@ -95,7 +95,7 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
     """atom and red; an atom whose result nobody reads brings nothing that could be waited for."""
     kind, space, returns = one.type, space_of(one), one.name == "atom"
     operands = one.operands[1:] if returns else one.operands
-    name = next((part for part in one.parts[1:] if part in _ATOMICS), None)
+    name = next((part for part in one.opcode[1:] if part in _ATOMICS), None)
     if name is None or one.has("v2", "v4", "v8") or width_of(kind) > 64:
         raise b.error("is an atomic that memsim does not know")
     base, added = address_of(b, operands[0], space)
@@ -114,7 +114,7 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
 
 def _to_generic(b: Builder, one: Instruction) -> None:
     """cvta: an address of a space as a generic one, or back."""
-    space = next((part.split("::")[0] for part in one.parts if part.split("::")[0] in WINDOWS), "")
+    space = next((part.split("::")[0] for part in one.opcode if part.split("::")[0] in WINDOWS), "")
     source, to = b.value(one.operands[1], one.type), destination(b, one)
     if not space:
         return b.emit(Micro.copy, dst=to, a=source)
@@ -124,7 +124,7 @@ def _to_generic(b: Builder, one: Instruction) -> None:
 
 def _is_space(b: Builder, one: Instruction) -> None:
     """isspacep: whether a generic address lies in a space."""
-    space = one.parts[1].split("::")[0]
+    space = one.opcode[1].split("::")[0]
     value = b.value(one.operands[1], "u64")
     to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
     high = b.temporary(0)
@@ -135,7 +135,7 @@ def _is_space(b: Builder, one: Instruction) -> None:
     b.emit(Micro.equal, dst=to, a=high, b=b.constant(window >> (59 if space == "param" else 58)), x=AND_ONLY, count=-1)
 
 
-def _nothing(b: Builder, one: Instruction) -> None:
+def _emit_none(b: Builder, one: Instruction) -> None:
     """Hints, fences and what has no effect on one block's values."""
 
 
@@ -147,7 +147,7 @@ def _matrix(b: Builder, one: Instruction, values: bool) -> None:
         raise b.error("moves matrices in a way that memsim does not know")
     space = space_of(one)
     base, added = address_of(b, operand, space)
-    rows = [b.value(part, "b32") for part in listed.parts] if values or not stores else [SINK] * len(listed.parts)
+    rows = [b.value(part, "b32") for part in listed.elements] if values or not stores else [SINK] * len(listed.elements)
     bits = access.VALUES * values | _logged(space) | access.WAITED * (not stores)
     op = Micro.matrix_store if stores else Micro.matrix_load
     fields = {"mask": int(one.has("trans")), "list": b.listed(rows), "count": len(rows)}
@@ -161,7 +161,7 @@ def _copy(b: Builder, one: Instruction, values: bool) -> None:
     if one.has("wait_group", "wait_all"):
         number = one.operands[0] if one.operands else None
         return b.emit(Micro.wait_group, x=number.value if isinstance(number, Immediate) else copies.ALL)
-    if one.parts[1:2] != ("async",) or one.has("bulk", "mbarrier") or len(one.operands) < 3:
+    if one.opcode[1:2] != ("async",) or one.has("bulk", "mbarrier") or len(one.operands) < 3:
         raise b.error("is a copy that memsim does not know")
     target, to_added = address_of(b, one.operands[0], "shared")
     source, added = address_of(b, one.operands[1], "global")
@@ -184,7 +184,7 @@ LOADS = {"ld": _load, "ldu": _load, "ldmatrix": _matrix}
 STORES = {"st": _store, "stmatrix": _matrix, "cp": _copy}
 ATOMICS = {"atom": _atomic, "red": _atomic}
 ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space, "createpolicy": _policy}
-NOTHING: dict[str, Lower] = dict.fromkeys(
+WITHOUT_EFFECT: dict[str, Lower] = dict.fromkeys(
     [
         "prefetch",
         "prefetchu",
@@ -197,5 +197,5 @@ NOTHING: dict[str, Lower] = dict.fromkeys(
         "setmaxnreg",
         "pmevent",
     ],
-    _nothing,
+    _emit_none,
 )

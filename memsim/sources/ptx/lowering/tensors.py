@@ -14,21 +14,21 @@ _SUMS = {"f32": Type.f32, "f16": Type.f16, "f64": Type.f64, "s32": Type.signed}
 
 
 def _shape(b: Builder, one: Instruction) -> tuple[int, int, int]:
-    found = next((found for part in one.parts if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
+    found = next((found for part in one.opcode if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
     if found is None:
         raise b.error("has a shape that memsim does not know")
     return int(found[1]), int(found[2]), int(found[3])
 
 
 def _rows(b: Builder, operand: Operand) -> list[int]:
-    parts = operand.parts if isinstance(operand, Vector) else (operand,)
-    return [b.row(part.name) if isinstance(part, Register) else b.value(part, "b32") for part in parts]
+    elements = operand.elements if isinstance(operand, Vector) else (operand,)
+    return [b.row(part.name) if isinstance(part, Register) else b.value(part, "b32") for part in elements]
 
 
 def lower_mma(b: Builder, one: Instruction, values: bool) -> None:
     """mma.sync: d, a, b, c in registers; computed where values matter."""
     m, n, k = _shape(b, one)
-    types = [part for part in one.parts if part in _ELEMENTS or part in _SUMS][-4:]
+    types = [part for part in one.opcode if part in _ELEMENTS or part in _SUMS][-4:]
     known = len(types) == 4 and types[1] in _ELEMENTS and types[2] in _ELEMENTS and types[0] in _SUMS
     if not known or one.has("sp", "block_scale", "xor", "and") or (m, n) not in ((16, 8), (8, 8)):
         raise b.error("multiplies in a way that memsim does not know")
@@ -55,7 +55,7 @@ def lower_wgmma(b: Builder, one: Instruction, values: bool) -> None:
     if not one.has("mma_async"):
         return
     _m, n, k = _shape(b, one)
-    types = [part for part in one.parts if part in _ELEMENTS or part in _SUMS]
+    types = [part for part in one.opcode if part in _ELEMENTS or part in _SUMS]
     if one.has("sp") or len(types) < 3:
         raise b.error("multiplies in a way that memsim does not know")
     if not values:

@@ -19,7 +19,7 @@ _QUERIES = {
 
 def _geometry(b: Builder, one: Instruction) -> tuple[int, int]:
     """Dimensions, and the flags of layers and cubes."""
-    name = next((part for part in one.parts if part in _DIMENSIONS), None)
+    name = next((part for part in one.opcode if part in _DIMENSIONS), None)
     if name is None:
         raise b.error("has a geometry that memsim does not know")
     layered, cube = name.startswith("a"), name.endswith("cube")
@@ -27,8 +27,8 @@ def _geometry(b: Builder, one: Instruction) -> tuple[int, int]:
 
 
 def _rows(b: Builder, operand: Operand, kind: str) -> list[int]:
-    parts = operand.parts if isinstance(operand, Vector) else (operand,)
-    return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in parts]
+    elements = operand.elements if isinstance(operand, Vector) else (operand,)
+    return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in elements]
 
 
 def _object(b: Builder, operand: Operand) -> tuple[int, list[int]]:
@@ -44,14 +44,14 @@ def lower_fetch(b: Builder, one: Instruction, values: bool) -> None:
     gathers = one.name == "tld4"
     handle, coordinates = _object(b, one.operands[1])
     results = _rows(b, one.operands[0], "b32")
-    if "grad" in one.parts or one.parts[-2] not in ("f32", "s32", "u32") or not values and not results:
+    if "grad" in one.opcode or one.opcode[-2] not in ("f32", "s32", "u32") or not values and not results:
         raise b.error("is a texture fetch that memsim does not know")
     flags |= machine.INTEGERS * (one.type == "s32")
     level = ZERO
     if one.has("level"):
         flags |= machine.HAS_LEVEL | machine.INTEGER_LEVEL * (one.type == "s32")
         level = b.value(one.operands[2], "b32")
-    component = next((_COMPONENTS[part] for part in one.parts if part in _COMPONENTS), 0) if gathers else 0
+    component = next((_COMPONENTS[part] for part in one.opcode if part in _COMPONENTS), 0) if gathers else 0
     used = coordinates[: dimensions + bool(flags & machine.LAYER)]
     b.emit(
         Micro.texture, dst=machine.GATHER if gathers else machine.FETCH, a=handle, c=level, shift=flags, x=len(used),
@@ -64,8 +64,8 @@ def lower_surface(b: Builder, one: Instruction, values: bool) -> None:
     """suld.b and sust.b."""
     dimensions, flags = _geometry(b, one)
     stores = one.name == "sust"
-    kind = next((part for part in one.parts if part in ("b8", "b16", "b32", "b64")), None)
-    if "b" not in one.parts or kind is None:
+    kind = next((part for part in one.opcode if part in ("b8", "b16", "b32", "b64")), None)
+    if "b" not in one.opcode or kind is None:
         raise b.error("is a surface access that memsim does not know")
     target, data = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
     handle, coordinates = _object(b, target)
@@ -81,7 +81,7 @@ def lower_surface(b: Builder, one: Instruction, values: bool) -> None:
 
 def lower_query(b: Builder, one: Instruction) -> None:
     """txq and suq."""
-    column = next((_QUERIES[part] for part in one.parts if part in _QUERIES), None)
+    column = next((_QUERIES[part] for part in one.opcode if part in _QUERIES), None)
     if column is None or one.has("level"):
         raise b.error("asks for a property of a texture that memsim does not know")
     handle, _ = _object(b, one.operands[1])

@@ -32,7 +32,7 @@ def number_type(b: Builder, kind: str) -> int:
 
 def rounding(one: Instruction, default: int = numbers.NEAREST) -> int:
     """How an instruction rounds."""
-    return next((_ROUNDING[part] for part in one.parts if part in _ROUNDING), default)
+    return next((_ROUNDING[part] for part in one.opcode if part in _ROUNDING), default)
 
 
 def flags(one: Instruction) -> int:

@@ -172,11 +172,11 @@ def log_located(m, record, warp, pc, count, width, region):
         if array < 0:
             return array != UNNUMBERED
         offset = m.shifts[region]
-        address, place = m.address, m.place
+        address, trace_addresses = m.address, m.trace_addresses
         for i in range(count):
-            place[i] = address[i] - offset
+            trace_addresses[i] = address[i] - offset
         if m.stops[region] - m.starts[region] < REACH:
-            return log_access(m, record, warp, pc, m.lanes, m.place, count, array, m.spaces[region])
+            return log_access(m, record, warp, pc, m.lanes, m.trace_addresses, count, array, m.spaces[region])
     return log_lanes(m, record, warp, pc, count, width)
 
 

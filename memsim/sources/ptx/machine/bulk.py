@@ -34,7 +34,7 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.log import STORES, find
-from memsim.sources.ptx.machine.mbarriers import complete_bytes, told_by
+from memsim.sources.ptx.machine.mbarriers import complete_bytes, mbarrier_of
 from memsim.sources.ptx.machine.phases import let_copies_arrive
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
@@ -62,7 +62,7 @@ def copy_bulk(m, record, w, warp, pc, r, row, active):
         if row[Y] & VALUES and not _moved(m, w, source, target, size):
             return OUTSIDE
         if row[Y] & ARRIVES:
-            let_copies_arrive(m, told_by(m, record, w, barrier), first)
+            let_copies_arrive(m, mbarrier_of(m, record, w, barrier), first)
             complete_bytes(m, w, barrier, size)
     return DONE
 
@@ -179,7 +179,7 @@ def _arrive(m, record, w, r, row, lane, size, logged):
     """
     barrier = r[m.lists[row[LIST] + row[COUNT]], lane] + SHARED_WINDOW
     if not row[Y] & MULTICAST:
-        let_copies_arrive(m, told_by(m, record, w, barrier), logged)
+        let_copies_arrive(m, mbarrier_of(m, record, w, barrier), logged)
         complete_bytes(m, w, barrier, size)
         return
     blocks = r[row[C], lane]
@@ -187,7 +187,7 @@ def _arrive(m, record, w, r, row, lane, size, logged):
     for rank in range(16):
         if (blocks >> rank) & 1:
             barrier = SHARED_WINDOW + ((rank + 1) << RANK_SHIFT) + offset
-            let_copies_arrive(m, told_by(m, record, w, barrier), logged)
+            let_copies_arrive(m, mbarrier_of(m, record, w, barrier), logged)
             complete_bytes(m, w, barrier, size)
 
 
@@ -212,13 +212,13 @@ def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
     """Move a row of the box, element by element, to or from where the swizzle puts it."""
     for i in range(first):
         inside = address >= 0 and low <= start + i < high
-        place = line + i * width
+        shared_address = line + i * width
         if mode > 0:
-            place = SHARED_WINDOW + swizzled(place - SHARED_WINDOW, mode)
-        to = find(m, place)
-        if place + width > m.stops[to]:
+            shared_address = SHARED_WINDOW + swizzled(shared_address - SHARED_WINDOW, mode)
+        to = find(m, shared_address)
+        if shared_address + width > m.stops[to]:
             return False
-        host = host_of(m, w, to, np.int64(0), place)
+        host = host_of(m, w, to, np.int64(0), shared_address)
         if row[Y] & STORES:
             if inside:
                 there = address + (start + i) * width

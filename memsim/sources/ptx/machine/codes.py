@@ -33,7 +33,7 @@ class Micro(IntEnum):
     (64 less the width) extends signs."""
 
     # Integers: the loops' hot part.
-    nothing = 0  # charges its segment and checks its uses
+    nop = 0  # charges its segment and checks its uses
     copy = 1  # a
     add = 2
     subtract = 3
@@ -214,7 +214,7 @@ class Stop(IntEnum):
     endless = 4
     spinning = 5
     deadlock = 6
-    parted = 7  # divergent lanes of a warp wait at different barriers
+    divergent_barrier = 7  # divergent lanes of a warp wait at different barriers
     trapped = 8
     too_many_ops = 9
     misaligned = 10
@@ -227,7 +227,7 @@ class Stop(IntEnum):
 # Columns of a warp's record.
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
- COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, TURNED,
+ COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, SWITCHED,
  PARKED, POLLED, OUTSTANDING, WAITING, SPINS) = range(26)  # fmt: skip
 WARP_FIELDS = 26
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for

@@ -66,11 +66,11 @@ def park(pcs, masks, record, pc, mask):
 
 
 @called
-def let_converge(pcs, masks, record, pc, wanted):
+def let_converge(pcs, masks, record, pc, waits_for):
     """Let the lanes parked at a place go on behind it, if all lanes are there that theirs wait for; whether some may.
 
     Args:
-        wanted: i8 [LANES], of each lane there the lanes that it waits for; those that have ended are not.
+        waits_for: i8 [LANES], of each lane there the lanes that it waits for; those that have ended are not.
     """
     alive, here, at = np.int64(0), np.int64(0), np.int64(0)
     for k in range(record[N_GROUPS]):
@@ -79,7 +79,7 @@ def let_converge(pcs, masks, record, pc, wanted):
             here, at = masks[k] & record[PARKED], np.int64(k)
     going = np.int64(0)
     for lane in range(LANES):
-        if (here >> lane) & 1 and wanted[lane] & alive & ~here == 0:
+        if (here >> lane) & 1 and waits_for[lane] & alive & ~here == 0:
             going |= np.int64(1) << lane
     if going == 0:
         return False

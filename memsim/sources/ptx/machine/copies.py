@@ -112,8 +112,8 @@ def matrix(m, record, w, warp, pc, r, row, active, stores):
     Lane 8 * i + j has the address of row j of matrix i.
     """
     count, flags, record[BROUGHT] = row[COUNT], row[Y], 0
-    wanted = active & ((np.int64(1) << (8 * count)) - 1)
-    n_lanes = collect(m, r, row, wanted, row[X])
+    copying = active & ((np.int64(1) << (8 * count)) - 1)
+    n_lanes = collect(m, r, row, copying, row[X])
     if n_lanes == 0:
         return DONE
     region = locate(m, pc, n_lanes, np.int64(16))

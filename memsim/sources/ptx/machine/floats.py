@@ -24,7 +24,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 # Comparisons: ordered ones are false for NaN, those from UNORDERED on are true.
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
-TURN = 2 * math.pi
+TWO_PI = 2 * math.pi
 KEEP_NAN = 16  # a flag in addition to those of `numbers`: min.NaN, max.NaN
 
 
@@ -145,9 +145,9 @@ def _special(what, x):
     if what == COSINE:
         return math.cos(x)
     if what == SINE_OF_TURNS:
-        return math.sin(TURN * x)
+        return math.sin(TWO_PI * x)
     if what == COSINE_OF_TURNS:
-        return math.cos(TURN * x)
+        return math.cos(TWO_PI * x)
     return math.tanh(x)
 
 
@@ -281,18 +281,18 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
         bits = (bits << (64 - in_bits)) >> (64 - in_bits)
     number = to_number(cell, single, double, bits, of)
     if to != UNSIGNED and to != SIGNED:
-        if flags & WHOLE:
+        if flags & TO_INTEGER:
             number = rounded(number, rounding) if abs(number) < 2.0**60 else number
             rounding = np.int64(NEAREST)
         return to_bits(cell, single, double, number, to, rounding, flags)
-    return whole_bits(number, to == SIGNED, rounding, out_bits)
+    return integer_bits(number, to == SIGNED, rounding, out_bits)
 
 
-WHOLE = 32  # a flag: .rni and the like from a floating-point type to one
+TO_INTEGER = 32  # a flag: .rni and the like from a floating-point type to one
 
 
 @inlined
-def whole_bits(number, signed, rounding, width):
+def integer_bits(number, signed, rounding, width):
     """A number as an integer of so many bits; what is out of range becomes the nearest that is in it, NaN 0."""
     if number != number:
         return np.int64(0) if width < 64 else np.int64(-(1 << 63))

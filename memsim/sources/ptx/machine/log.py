@@ -17,19 +17,19 @@ from memsim.sources.ptx.machine.codes import (
     OUTSTANDING,
     RAN,
     SPINS,
-    TURNED,
+    SWITCHED,
     USES,
     WAITING,
     Micro,
     Y,
 )
-from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, REACH, START, begin_row, place_lanes
+from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, REACH, START, begin_row, encode_addresses
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
-LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
+LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's gap: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
-PLACED = 512  # bytes to which such arrays are aligned in the trace
+ARRAY_ALIGNMENT = 512  # bytes to which such arrays are aligned in the trace
 FULL = -2  # in the table of mixes: it is full
 GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
 COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
@@ -40,7 +40,7 @@ COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
     )
 )  # fmt: skip
 WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
-BARRIER_FLAG, MASKED_FLAG, TURN_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.turn)
+BARRIER_FLAG, MASKED_FLAG, PATH_SWITCH_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.path_switch)
 
 
 @inlined
@@ -50,7 +50,7 @@ def charge(m, record, warp, active, segment):
     Where the table of mixes is full, what the warp has issued so far becomes a row of its own.
     """
     mix = m.next_mix[record[MIX], segment]
-    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_GAP:
+    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_COMPUTE_RUN:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
         mix = m.next_mix[0, segment]
     if mix < 0:
@@ -63,7 +63,7 @@ def charge(m, record, warp, active, segment):
 def fill(row, record, state, gaps, warp, active):
     """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
-    state[warp, GAP] = gaps[mix, 0]
+    state[warp, COMPUTE_RUN] = gaps[mix, 0]
     state[warp, OFF_CRITICAL_PATH] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["mix"] = mix
@@ -99,12 +99,12 @@ def note_lanes(m, record, warp, mask):
     if record[MIX] != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
     if ran & mask == 0 and ran != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), TURN_FLAG)
-        record[TURNED] |= ran | mask
-    elif mask & ~ran != 0 and mask & record[TURNED] != 0:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), PATH_SWITCH_FLAG)
+        record[SWITCHED] |= ran | mask
+    elif mask & ~ran != 0 and mask & record[SWITCHED] != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), 0)
-        if record[TURNED] & ~mask == 0:
-            record[TURNED] = 0
+        if record[SWITCHED] & ~mask == 0:
+            record[SWITCHED] = 0
     record[RAN] = mask
 
 
@@ -183,7 +183,7 @@ def _is_answered(micro):
 
 
 @called
-def log_access(m, record, warp, pc, lanes, place, count, array, space):
+def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space):
     """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops.
 
     What registers hold that it brings is in the warp's record then: number and class of the load.
@@ -191,12 +191,12 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     op = static_op(m, pc, array)
     if op < 0:
         return False
-    low, mask = place[0], np.int64(0)
+    low, mask = trace_addresses[0], np.int64(0)
     for i in range(count):
-        low = min(low, place[i])
+        low = min(low, trace_addresses[i])
         mask |= np.int64(1) << lanes[i]
     row = m.rows[m.cursor[0]]
-    place_lanes(row, m.listed, m.cursor, lanes, place, count, low, np.int64(0), 1)
+    encode_addresses(row, m.listed, m.cursor, lanes, trace_addresses, count, low, np.int64(0), 1)
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
     record[SPINS] = 0
@@ -223,7 +223,9 @@ def _number_array(m, region):
         m.numbered[number], m.arrays[region] = region, number
         m.shifts[region] = m.starts[region] - m.next_array[1]
         m.next_array[0] += 1
-        m.next_array[1] += (m.stops[region] - m.starts[region] + PLACED - 1) // PLACED * PLACED
+        m.next_array[1] += (
+            (m.stops[region] - m.starts[region] + ARRAY_ALIGNMENT - 1) // ARRAY_ALIGNMENT * ARRAY_ALIGNMENT
+        )
 
 
 @inlined
@@ -234,14 +236,14 @@ def array_at(m, region, offset):
             _number_array(m, region)
         return np.int64(m.arrays[region])
     found = np.int64(-1)
-    for k in range(len(m.parts)):
-        if m.parts[k, 0] <= offset:
-            found = m.parts[k, 1]
+    for k in range(len(m.shared_arrays)):
+        if m.shared_arrays[k, 0] <= offset:
+            found = m.shared_arrays[k, 1]
     return found
 
 
 @called
-def place_of(m, record, region, lane, address, width):
+def trace_address(m, record, region, lane, address, width):
     """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
     if m.spaces[region] == GLOBAL or m.spaces[region] == CONSTANT:
         return address - m.shifts[region]
@@ -260,16 +262,18 @@ def log_lanes(m, record, warp, pc, count, width):
             continue
         region, taken = find(m, m.address[first]), np.int64(0)
         array = array_at(m, region, m.address[first] - m.starts[region])
-        start = place_of(m, record, region, m.lanes[first], m.address[first], width)
+        start = trace_address(m, record, region, m.lanes[first], m.address[first], width)
         for i in range(first, count):
             if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
-                place = place_of(m, record, region, m.lanes[i], m.address[i], width)
-                if abs(place - start) < REACH // 2:
-                    m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
+                at = trace_address(m, record, region, m.lanes[i], m.address[i], width)
+                if abs(at - start) < REACH // 2:
+                    m.some[taken], m.trace_addresses[taken], m.left[i] = m.lanes[i], at, False
                     taken += 1
         if array == UNNUMBERED:
             return False
-        if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]):
+        if array >= 0 and not log_access(
+            m, record, warp, pc, m.some, m.trace_addresses, taken, array, m.spaces[region]
+        ):
             return False
     return True
 

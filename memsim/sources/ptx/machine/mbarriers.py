@@ -31,13 +31,13 @@ from memsim.sources.ptx.machine.log import find
 from memsim.sources.ptx.machine.phases import (
     BEFORE,
     NOW,
+    end_phase,
     forget,
     log_arrival,
     log_arrival_of_copies,
     log_wait,
     object_at,
     own,
-    turn,
 )
 from memsim.sources.ptx.machine.tables import TRACING
 
@@ -56,7 +56,7 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
     COUNT is the predicate of a test. A test that fails gives other warps their turn; so does TESTED, behind a test that
     machine code made by itself.
     """
-    what, true, n_told = row[Y], np.int64(0), np.int64(0)
+    what, true, n_logged = row[Y], np.int64(0), np.int64(0)
     if what == TESTED:
         _follow_test(m, record, w, warp, r, row, predicates[row[COUNT]] & active, active)
         return DONE
@@ -74,14 +74,14 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
             phase = (value >> PHASE_AT) & 1 if what == TEST else value & 1
             true |= np.int64(((old >> PHASE_AT) & 1) != phase) << lane
             continue
-        place = own(m, record, object_at(m, host))
+        index = own(m, record, object_at(m, host))
         arrives = not (what == INIT or what == INVALIDATE or what == EXPECT or what == PENDING)
-        if arrives and _is_new(m, place, n_told):
-            n_told += 1
+        if arrives and _is_new(m, index, n_logged):
+            n_logged += 1
             if what == ARRIVE_COPIES or what == ARRIVE_COPIES_AT_WORDS:
-                log_arrival_of_copies(m, record, warp, place, active)
+                log_arrival_of_copies(m, record, warp, index, active)
             else:
-                log_arrival(m, record, warp, place, active)
+                log_arrival(m, record, warp, index, active)
         _change(m, host, what, old, value, row[LIST])
         if row[DST] > 0:
             r[row[DST], lane] = old & FIELD if what == PENDING else old
@@ -117,34 +117,34 @@ def _is_object(m, w, addresses, added, active):
             region = find(m, address)
             if address + 8 > m.stops[region]:
                 return False
-            place = object_at(m, host_of(m, w, region, lane, address))
-            return place >= 0 and (m.phases[place, NOW] | m.phases[place, BEFORE]) != 0
+            index = object_at(m, host_of(m, w, region, lane, address))
+            return index >= 0 and (m.phases[index, NOW] | m.phases[index, BEFORE]) != 0
     return False
 
 
 @called
-def _is_new(m, place, n_told):
-    """Whether an object is the block's own and none of the `n_told` in `m.some`; it is put behind them then."""
-    if place < 0:
+def _is_new(m, index, n_logged):
+    """Whether an object is the block's own and none of the `n_logged` in `m.some`; it is put behind them then."""
+    if index < 0:
         return False
-    for k in range(n_told):
-        if m.some[k] == place:
+    for k in range(n_logged):
+        if m.some[k] == index:
             return False
-    m.some[n_told] = place
+    m.some[n_logged] = index
     return True
 
 
 @called
 def _log_waits(m, record, w, warp, r, row, true):
     """Log what the lanes whose test came true have waited for, an object once."""
-    n_told = np.int64(0)
+    n_logged = np.int64(0)
     for lane in range(LANES):
         if (true >> lane) & 1:
             address = r[row[A], lane] + row[X]
-            place = own(m, record, object_at(m, host_of(m, w, find(m, address), lane, address)))
-            if _is_new(m, place, n_told):
-                n_told += 1
-                log_wait(m, record, warp, place, true)
+            index = own(m, record, object_at(m, host_of(m, w, find(m, address), lane, address)))
+            if _is_new(m, index, n_logged):
+                n_logged += 1
+                log_wait(m, record, warp, index, true)
 
 
 @called
@@ -155,7 +155,7 @@ def _change(m, host, what, old, value, arrivals):
     if what == INIT or what == INVALIDATE:
         forget(m, object_at(m, host))
     elif (old ^ new) >> _phase_at(what) & 1:
-        turn(m, object_at(m, host))
+        end_phase(m, object_at(m, host))
 
 
 @inlined
@@ -216,7 +216,7 @@ def complete_bytes(m, w, address, size):
 
 
 @called
-def told_by(m, record, w, address):
+def mbarrier_of(m, record, w, address):
     """The row of `phases` of the object that a copy is to tell, -1 where a trace cannot wait for it."""
     region = find(m, address)
     if address + 8 > m.stops[region]:

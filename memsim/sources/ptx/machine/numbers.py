@@ -60,8 +60,8 @@ def small_number(bits, exponent_bits, fraction_bits):
     if exponent == (1 << exponent_bits) - 1:
         size = math.nan if fraction else math.inf
     else:
-        whole = fraction + ((1 << fraction_bits) if exponent else 0)
-        size = scaled(np.float64(whole), max(exponent, 1) - bias - fraction_bits)
+        significand = fraction + ((1 << fraction_bits) if exponent else 0)
+        size = scaled(np.float64(significand), max(exponent, 1) - bias - fraction_bits)
     return -size if (bits >> (exponent_bits + fraction_bits)) & 1 else size
 
 
@@ -138,8 +138,8 @@ def small_bits(number, exponent_bits, fraction_bits, rounding, finite):
         return sign | np.int64(infinity - 1 if finite else infinity)
     mantissa, exponent = math.frexp(number)  # number = mantissa * 2 ** exponent, mantissa from 0.5 to 1
     lowest = max(exponent - 1, 1 - bias) - fraction_bits  # exponent of the last bit
-    whole = np.int64(rounded(scaled(number, -lowest), rounding))
-    bits = whole + (np.int64(max(exponent - 1, 1 - bias) + bias - 1) << fraction_bits)
+    significand = np.int64(rounded(scaled(number, -lowest), rounding))
+    bits = significand + (np.int64(max(exponent - 1, 1 - bias) + bias - 1) << fraction_bits)
     if bits >= infinity:
         bits = np.int64(infinity - 1 if finite or rounding == ZERO or rounding == DOWN else infinity)
     return sign | bits
@@ -159,5 +159,5 @@ def _e4m3_bits(number, rounding):
         return sign
     _mantissa, exponent = math.frexp(number)
     lowest = max(exponent - 1, -6) - 3
-    whole = np.int64(rounded(scaled(number, -lowest), rounding))
-    return sign | min(whole + (np.int64(max(exponent - 1, -6) + 6) << 3), np.int64(0x7E))
+    significand = np.int64(rounded(scaled(number, -lowest), rounding))
+    return sign | min(significand + (np.int64(max(exponent - 1, -6) + 6) << 3), np.int64(0x7E))

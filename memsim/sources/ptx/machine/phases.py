@@ -23,45 +23,45 @@ NOW, BEFORE = 0, 1  # columns of `phases`: of the phase that is not over, of the
 @inlined
 def object_at(m, host):
     """The row of `phases` of an object; -1 where no trace is made, and outside shared memory."""
-    place = (host - m.grid[SHARED_HOST]) >> 3
-    return place if m.grid[TRACING] and 0 <= place < len(m.phases) else np.int64(-1)
+    index = (host - m.grid[SHARED_HOST]) >> 3
+    return index if m.grid[TRACING] and 0 <= index < len(m.phases) else np.int64(-1)
 
 
 @inlined
-def own(m, record, place):
+def own(m, record, index):
     """The row of an object if it is the warp's block's own, else -1."""
-    return place if place >= 0 and (place << 3) // m.grid[SHARED_BYTES] == record[BLOCK] else np.int64(-1)
+    return index if index >= 0 and (index << 3) // m.grid[SHARED_BYTES] == record[BLOCK] else np.int64(-1)
 
 
 @inlined
-def forget(m, place):
+def forget(m, index):
     """An object begins anew."""
-    if place >= 0:
-        m.phases[place, NOW] = m.phases[place, BEFORE] = 0
+    if index >= 0:
+        m.phases[index, NOW] = m.phases[index, BEFORE] = 0
 
 
 @inlined
-def turn(m, place):
+def end_phase(m, index):
     """A phase is over."""
-    if place >= 0:
-        m.phases[place, BEFORE], m.phases[place, NOW] = m.phases[place, NOW], 0
+    if index >= 0:
+        m.phases[index, BEFORE], m.phases[index, NOW] = m.phases[index, NOW], 0
 
 
 @called
-def _number(m, place):
+def _number(m, index):
     """The number of an object's phase, at which something arrives."""
-    if m.phases[place, NOW] == 0:
+    if m.phases[index, NOW] == 0:
         m.n_phases[0] += 1
-        m.phases[place, NOW] = m.n_phases[0]
-    return m.phases[place, NOW]
+        m.phases[index, NOW] = m.n_phases[0]
+    return m.phases[index, NOW]
 
 
 @called
-def let_copies_arrive(m, place, first):
+def let_copies_arrive(m, index, first):
     """Have the rows from `first` on, copies of one instruction, arrive at an object's phase once they have answered."""
-    if place < 0 or first == m.cursor[0]:
+    if index < 0 or first == m.cursor[0]:
         return
-    number = _number(m, place)
+    number = _number(m, index)
     for k in range(first, m.cursor[0]):
         _let_arrive(m, k, number)
 
@@ -73,14 +73,14 @@ def _let_arrive(m, k, number):
 
 
 @called
-def log_arrival(m, record, warp, place, active):
+def log_arrival(m, record, warp, index, active):
     """Log that a warp arrives at an object's phase itself."""
     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), ARRIVES)
-    m.rows[m.cursor[0] - 1]["phase"] = _number(m, place)
+    m.rows[m.cursor[0] - 1]["phase"] = _number(m, index)
 
 
 @called
-def log_arrival_of_copies(m, record, warp, place, active):
+def log_arrival_of_copies(m, record, warp, index, active):
     """Log that a warp's copies (cp.async) since it last did this arrive, each once it has answered.
 
     Where there is none the warp waits for those before, which arrive elsewhere already, and arrives itself.
@@ -89,9 +89,9 @@ def log_arrival_of_copies(m, record, warp, place, active):
     record[FIRST_COPY] = 0
     if first < 0:
         need(m.state, warp, np.int64(COPIES), m.state[warp, LOADS + COPIES])
-        log_arrival(m, record, warp, place, active)
+        log_arrival(m, record, warp, index, active)
         return
-    number = _number(m, place)
+    number = _number(m, index)
     for k in range(first, m.cursor[0]):
         op = m.rows[k]["op"]
         if m.rows[k]["warp"] == warp and op != NO_OP and m.code[m.made[op, 0], OP] == COPY_ASYNC:
@@ -99,14 +99,14 @@ def log_arrival_of_copies(m, record, warp, place, active):
 
 
 @called
-def log_wait(m, record, warp, place, active):
+def log_wait(m, record, warp, index, active):
     """Log that a warp has waited for the phase of an object that is over, if anything of the trace arrived at it.
 
     A phase that its last wait was for is not recorded again: lanes may test until others' objects are ready, too.
     """
-    if m.phases[place, BEFORE] == 0 or m.phases[place, BEFORE] == record[AWAITED]:
+    if m.phases[index, BEFORE] == 0 or m.phases[index, BEFORE] == record[AWAITED]:
         return
-    record[AWAITED] = m.phases[place, BEFORE]
+    record[AWAITED] = m.phases[index, BEFORE]
     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), AWAITS)
-    m.rows[m.cursor[0] - 1]["phase"] = m.phases[place, BEFORE]
+    m.rows[m.cursor[0] - 1]["phase"] = m.phases[index, BEFORE]
     m.state[warp, START] = 1

@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined, loop
 from memsim.jit.separate_kernel import call_at
-from memsim.jit.struct_pointer import place_of
+from memsim.jit.struct_pointer import pointer_to
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, access, log_masked
 from memsim.sources.ptx.machine.barriers import (
@@ -73,14 +73,15 @@ from memsim.sources.ptx.machine.tables import (
 from memsim.sources.rows import START
 
 READY, WARP_DONE, YIELDED = int(WarpStatus.ready), int(WarpStatus.done), int(WarpStatus.yielded)
-LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
-    int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock), int(Stop.parted), int(Stop.trapped)
+LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, DIVERGENT_BARRIER, TRAPPED = (
+    int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock),
+    int(Stop.divergent_barrier), int(Stop.trapped),
 )  # fmt: skip
 ROOM = (1 << 10) + 4  # rows that one micro-op may log, and lanes that part before the next
-TURN = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
+TIME_SLICE = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
 MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 # fmt: off
-(NOTHING, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
+(NOP, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
  MULTIPLY_SIGNED, MULTIPLY_ADD_SIGNED, SELECT, MINIMUM, MAXIMUM, MINIMUM_SIGNED, MAXIMUM_SIGNED,
  SHIFT_ADD, PAIR, LOOKUP) = range(24)
 # fmt: on
@@ -100,7 +101,7 @@ ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE, TEXTURE, SURFACE = (
 @loop
 def run(m):
     """Run teams of blocks until all are done, or something must be seen to; returns a Stop, and can be called again."""
-    m = place_of(m)
+    m = pointer_to(m)
     status = m.status
     while status[TEAM_NUMBER] < status[LAST_TEAM]:
         if status[RUNNING] == 0:
@@ -144,55 +145,38 @@ def _run_team(m):
 
 @inlined
 def _run_warp(m, w):
-    """Run a warp until it waits, ends, or has had its turn."""
+    """Run a warp until it waits, ends, or has used its time slice."""
     code, status, record, r, predicates = m.code, m.status, m.records[w], m.registers[w], m.predicates[w]
-    pcs, masks = m.pcs[w], m.masks[w]
     warp = status[BASE_WARP] + w
     m.hosts[m.grid[SHARED_ROW]] = m.grid[SHARED_HOST] + record[BLOCK] * m.grid[SHARED_BYTES]
     tracing = m.grid[TRACING] != 0
     pc = limit = steps = np.int64(0)
     mask = np.int64(0)  # of no group yet
     stop = np.int64(DONE)
-    cursor, last_row, last_listed = m.cursor, len(m.rows) - ROOM, len(m.listed) - ROOM * LANES
+    last_row, last_listed = len(m.rows) - ROOM, len(m.listed) - ROOM * LANES
     n = np.int64(len(m.row)) & -LANES  # a multiple, so that no loop of vectors needs another for the rest
     while True:
         if pc >= limit or mask == 0:
-            if mask != 0:
-                insert(pcs, masks, record, pc, mask)
-                mask = np.int64(0)
-            at = lowest_running(masks, record)
-            if at == record[N_GROUPS]:
-                stop = _meet(m, record, w, warp, tracing)
-                if stop != DONE or record[STATUS] != READY:
-                    break
-                at = lowest_running(masks, record)
-            pc, mask = pcs[at], masks[at]
-            take(pcs, masks, record, at)
-            limit = next_stop(pcs, masks, record, pc)
-            if tracing:
-                note_lanes(m, record, warp, mask)
+            pc, mask, limit, stop = _choose_lanes(m, record, w, warp, pc, mask, tracing)
+            if mask == 0:
+                break
         row = code[pc]
         active = mask
         if row[GUARD] >= 0:
             bits = predicates[row[GUARD]]
             active = mask & ~bits if row[NEGATED] else mask & bits
         if tracing:
-            if cursor[0] > last_row or cursor[1] > last_listed:
-                stop = np.int64(LOG_FULL)
+            stop = _charge_micro_op(m, record, w, warp, row, mask, last_row, last_listed)
+            if stop != DONE:
                 break
-            if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
-                stop = np.int64(NEW_MIX)
-                break
-            if row[N_USES] != 0:
-                check_uses(m, record, w, warp, row, mask)
         steps += 1
         op = row[OP]
         if op < EQUAL:
-            if active != 0 and op != NOTHING:
-                whole = active == ALL_LANES and row[COUNT] == 0  # COUNT: the result is an operand, too
-                target = r[row[DST]] if whole else m.row
+            if active != 0 and op != NOP:
+                all_lanes = active == ALL_LANES and row[COUNT] == 0  # COUNT: the result is an operand, too
+                target = r[row[DST]] if all_lanes else m.row
                 _integer(op, target, row, r, predicates, n)
-                if not whole:
+                if not all_lanes:
                     lanes.blend(r[row[DST]], m.row, active, n)
             pc += 1
         elif op < PREDICATE:
@@ -204,87 +188,146 @@ def _run_warp(m, w):
             predicates[row[DST]] = (predicates[row[DST]] & ~active) | (bits & active)
             pc += 1
         elif op == BRANCH:
-            if active == mask:
-                pc = row[X]
-            elif active == 0:
-                pc += 1
-            else:
-                insert(pcs, masks, record, row[X], active)
-                mask &= ~active
-                pc += 1
-                limit = next_stop(pcs, masks, record, pc)
-                if tracing and pc < limit:
-                    note_lanes(m, record, warp, mask)
-        elif op == LOAD or op == STORE:
-            stop = access(m, w, pc, active)
-            if stop != DONE:
-                break
-            pc += 1
+            pc, mask, limit = _branch(m, record, w, warp, row[X], pc, mask, active, limit, tracing)
         elif op == EXIT:
             mask &= ~active
-            if mask != 0:
-                pc += 1
-            elif record[N_GROUPS] == 0:
-                if tracing and record[MIX] != 0:
-                    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
-                record[STATUS] = WARP_DONE
-                release_after_exit(m, record[BLOCK])
+            pc += np.int64(mask != 0)
+            if mask == 0 and record[N_GROUPS] == 0:
+                _end_warp(m, record, warp, active, tracing)
                 break
         elif op == BARRIER:
-            if active != 0:
-                if record[N_GROUPS] > 0:
-                    if active != mask:
-                        insert(pcs, masks, record, pc + 1, mask & ~active)
-                    park(pcs, masks, record, pc, active)
-                    mask = np.int64(0)
-                    continue
-                record[PARKED] = 0
-                if _barrier(m, record, warp, row, r, predicates, active, tracing):
-                    pc += 1
-                    break
+            if active != 0 and record[N_GROUPS] > 0:
+                _park_lanes(m, record, w, pc, mask, active)
+                mask = np.int64(0)
+                continue
+            waits = active != 0 and _arrive(m, record, warp, row, r, predicates, active, tracing)
             pc += 1
+            if waits:
+                break
         elif op == CONVERGE:
             if active == 0 or record[N_GROUPS] == 0:
                 record[PARKED] &= ~mask  # of lanes that waited here for these
                 pc += 1
                 continue
-            if active != mask:
-                insert(pcs, masks, record, pc + 1, mask & ~active)
-            park(pcs, masks, record, pc, active)
+            _park_lanes(m, record, w, pc, mask, active)
             mask = np.int64(0)
-            let_converge(pcs, masks, record, pc, r[row[A]])
+            let_converge(m.pcs[w], m.masks[w], record, pc, r[row[A]])
         elif op == TABLE:
             _by_table(m, w, pc, mask, active)
             mask = np.int64(0)
-        elif op == TRAP:
-            if active != 0:
-                stop = np.int64(TRAPPED)
-                break
-            pc += 1
         else:
-            stop = _rare(m, record, w, warp, pc, row, active)
+            stop = _run_other(m, record, w, warp, pc, row, active)
             if stop != DONE:
                 break
             pc += 1
         if record[STATUS] != READY:
             break
-        if steps > TURN:
+        if steps > TIME_SLICE:
             record[STATUS] = YIELDED
             break
+    return _leave_warp(m, record, w, pc, mask, steps, stop)
+
+
+@inlined
+def _choose_lanes(m, record, w, warp, pc, mask, tracing):
+    """The lanes that run next: their micro-op, mask (0: none can), where others join them, and a Stop."""
+    pcs, masks = m.pcs[w], m.masks[w]
+    if mask != 0:
+        insert(pcs, masks, record, pc, mask)
+    at = lowest_running(masks, record)
+    if at == record[N_GROUPS]:
+        stop = _meet(m, record, w, warp, tracing)
+        if stop != DONE or record[STATUS] != READY:
+            return pc, np.int64(0), np.int64(0), stop
+        at = lowest_running(masks, record)
+    pc, mask = pcs[at], masks[at]
+    take(pcs, masks, record, at)
+    if tracing:
+        note_lanes(m, record, warp, mask)
+    return pc, mask, next_stop(pcs, masks, record, pc), np.int64(DONE)
+
+
+@inlined
+def _charge_micro_op(m, record, w, warp, row, mask, last_row, last_listed):
+    """Charge a micro-op's segment and wait for the loads that it uses; DONE, or why the trace cannot have it."""
+    if m.cursor[0] > last_row or m.cursor[1] > last_listed:
+        return np.int64(LOG_FULL)
+    if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
+        return np.int64(NEW_MIX)
+    if row[N_USES] != 0:
+        check_uses(m, record, w, warp, row, mask)
+    return np.int64(DONE)
+
+
+@inlined
+def _branch(m, record, w, warp, target, pc, mask, active, limit, tracing):
+    """The micro-op, mask and limit after a branch, which the active lanes take."""
+    if active == mask:
+        return target, mask, limit
+    if active == 0:
+        return pc + 1, mask, limit
+    pcs, masks = m.pcs[w], m.masks[w]
+    insert(pcs, masks, record, target, active)
+    mask &= ~active
+    limit = next_stop(pcs, masks, record, pc + 1)
+    if tracing and pc + 1 < limit:
+        note_lanes(m, record, warp, mask)
+    return pc + 1, mask, limit
+
+
+@inlined
+def _end_warp(m, record, warp, active, tracing):
+    """All lanes have ended."""
+    if tracing and record[MIX] != 0:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
+    record[STATUS] = WARP_DONE
+    release_after_exit(m, record[BLOCK])
+
+
+@inlined
+def _park_lanes(m, record, w, pc, mask, active):
+    """Let the active lanes wait at a micro-op; the others continue behind it."""
+    if active != mask:
+        insert(m.pcs[w], m.masks[w], record, pc + 1, mask & ~active)
+    park(m.pcs[w], m.masks[w], record, pc, active)
+
+
+@inlined
+def _arrive(m, record, warp, row, r, predicates, active, tracing):
+    """All lanes of a warp come to a barrier; whether it must wait there."""
+    record[PARKED] = 0
+    return _barrier(m, record, warp, row, r, predicates, active, tracing)
+
+
+@inlined
+def _run_other(m, record, w, warp, pc, row, active):
+    """Carry out an access, a trap, or a micro-op that is a loop of its own; DONE, or why it cannot be."""
+    op = row[OP]
+    if op == LOAD or op == STORE:
+        return access(m, w, pc, active)
+    if op == TRAP:
+        return np.int64(TRAPPED) if active != 0 else np.int64(DONE)
+    return _run_separate(m, record, w, warp, pc, row, active)
+
+
+@inlined
+def _leave_warp(m, record, w, pc, mask, steps, stop):
+    """Count a warp's steps, and keep where its lanes are; returns the Stop."""
+    status = m.status
     record[STEPS] += steps
     status[EXECUTED] += steps
-    if steps > 1 and record[STATUS] != YIELDED or steps > TURN:
+    if steps > 1 and record[STATUS] != YIELDED or steps > TIME_SLICE:
         status[IDLE] = 0
     if record[STEPS] > m.grid[MOST_STEPS] and stop == DONE:
         stop = np.int64(ENDLESS)
     if mask != 0:
-        insert(pcs, masks, record, pc, mask)
+        insert(m.pcs[w], m.masks[w], record, pc, mask)
     status[STOP_PC] = pc
     return stop
 
 
 @inlined
-def _rare(m, record, w, warp, pc, row, active):
+def _run_separate(m, record, w, warp, pc, row, active):
     """Carry out a micro-op that is a loop of its own; DONE, or why it cannot be."""
     op = row[OP]
     if op == ALIAS:
@@ -416,7 +459,7 @@ def _meet(m, record, w, warp, tracing):
         active |= masks[k]
         same = row[X] == first[X] and row[Y] == first[Y] and r[row[A], 0] & 15 == r[first[A], 0] & 15
         if row[OP] != BARRIER or k > 0 and (not same or row[X] > ARRIVE):
-            return np.int64(PARTED)
+            return np.int64(DIVERGENT_BARRIER)
     _barrier(m, record, warp, first, r, predicates, active, tracing)
     for k in range(record[N_GROUPS]):
         pcs[k] += 1
@@ -431,9 +474,9 @@ def _barrier(m, record, warp, row, r, predicates, active, tracing):
     number = r[row[A], 0] & 15
     threads = r[row[B], 0] if row[Y] else np.int64(-1)
     kind = row[X]
-    whole = threads < 0 or threads >= expected(m, block, np.int64(-1))
+    all_lanes = threads < 0 or threads >= expected(m, block, np.int64(-1))
     if tracing and kind != ARRIVE:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if whole else 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if all_lanes else 0)
         m.state[warp, START] = 1
     predicate = np.int64(0)
     if kind > ARRIVE:

@@ -37,7 +37,7 @@ def start_team(m):
     for w in range(grid[TEAM] * grid[WARPS]):
         block = w // grid[WARPS]
         number = m.ids[status[TEAM_NUMBER] * grid[TEAM] + block]
-        _place(m, m.registers[w], number, block)
+        _set_block_index(m, m.registers[w], number, block)
         record = m.records[w]
         for k in range(WARP_FIELDS):
             record[k] = 0
@@ -53,12 +53,12 @@ def start_team(m):
 
 
 @inlined
-def _place(m, registers, number, rank):
+def _set_block_index(m, registers, number, rank):
     """Fill the registers that say where a block is: ctaid, its rank in the team, where its shared memory is."""
     x, y = m.grid[GRID_X], m.grid[GRID_Y]
-    places = (number % x, number // x % y, number // (x * y), rank)
+    indices = (number % x, number // x % y, number // (x * y), rank)
     for lane in range(LANES):
-        registers[m.special[0], lane] = places[0]
-        registers[m.special[1], lane] = places[1]
-        registers[m.special[2], lane] = places[2]
-        registers[m.special[3], lane] = places[3]
+        registers[m.special[0], lane] = indices[0]
+        registers[m.special[1], lane] = indices[1]
+        registers[m.special[2], lane] = indices[2]
+        registers[m.special[3], lane] = indices[3]

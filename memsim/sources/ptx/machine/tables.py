@@ -30,7 +30,7 @@ class MachineArrays(NamedTuple):
     lanes: np.ndarray  # i8 [LANES], active lanes of an access
     address: np.ndarray  # i8 [LANES], theirs
     some: np.ndarray  # i8 [LANES], lanes of one of several rows
-    place: np.ndarray  # i8 [LANES], theirs in the trace
+    trace_addresses: np.ndarray  # i8 [LANES], theirs in the trace
     left: np.ndarray  # bool [LANES]
     left_matrix: np.ndarray  # f8 [16, 64], operands and sums of a matrix product
     right_matrix: np.ndarray  # f8 [64, 256]
@@ -47,7 +47,7 @@ class MachineArrays(NamedTuple):
     numbered: np.ndarray  # i4 [arrays that may get a number], regions by number in the trace, -1 for none
     next_array: np.ndarray  # i8 [2], the next number in the trace, the next free address there
     recent: np.ndarray  # i4 [N], the region where a micro-op last was
-    parts: np.ndarray  # i8 [shared arrays, 2], first byte and number in the trace
+    shared_arrays: np.ndarray  # i8 [shared arrays, 2], first byte and number in the trace
     bytes1: np.ndarray  # u1, u2, u4, i8: all memory of the host, as elements from its first address on
     bytes2: np.ndarray
     bytes4: np.ndarray

@@ -131,14 +131,14 @@ def multiply_shared(m, registers, row, shared, limit, warp, scaled):
         descriptor = registers[row[A], 0]
         for i in range(ROWS):
             for k in range(depth):
-                at = _place(descriptor, 16 * warp + i, k, width, row[MASK] & 1)
+                at = _element_address(descriptor, 16 * warp + i, k, width, row[MASK] & 1)
                 if at + width > limit:
                     return False
                 left[i, k] = sign_a * _shared_element(m, shared + at, width, kind_a, cell, single, double)
     descriptor = registers[row[B], 0]
     for j in range(n):
         for k in range(depth):
-            at = _place(descriptor, j, k, width, (row[MASK] >> 1) & 1)
+            at = _element_address(descriptor, j, k, width, (row[MASK] >> 1) & 1)
             if at + width > limit:
                 return False
             right[k, j] = sign_b * _shared_element(m, shared + at, width, kind_b, cell, single, double)
@@ -157,7 +157,7 @@ def _shared_element(m, at, width, kind, cell, single, double):
 
 
 @called
-def _place(descriptor, i, k, width, transposed):
+def _element_address(descriptor, i, k, width, transposed):
     """Where element (i, k) of a matrix lies in shared memory (PTX ISA 9.0, 9.7.15.5.1: matrix descriptors, swizzling).
 
     ``i`` counts rows of a or columns of b, ``k`` the depth; not transposed, k is contiguous.
@@ -166,14 +166,14 @@ def _place(descriptor, i, k, width, transposed):
     leading, stride = ((descriptor >> 16) & 0x3FFF) << 4, ((descriptor >> 32) & 0x3FFF) << 4
     mode = (descriptor >> 62) & 3
     line = 16 if mode == 0 else 256 >> mode  # bytes of a line of the pattern
-    along, across = (i, k) if transposed else (k, i)
+    along, other = (i, k) if transposed else (k, i)
     inner = along * width
     if mode == 0:
-        at = start + (inner // 16) * leading + (across >> 3) * stride + (across & 7) * 16 + inner % 16
+        at = start + (inner // 16) * leading + (other >> 3) * stride + (other & 7) * 16 + inner % 16
         if transposed:
-            at = start + (inner // 16) * stride + (across >> 3) * leading + (across & 7) * 16 + inner % 16
+            at = start + (inner // 16) * stride + (other >> 3) * leading + (other & 7) * 16 + inner % 16
         return at
-    at = start + (inner // line) * leading + (across >> 3) * stride + (across & 7) * line + inner % line
+    at = start + (inner // line) * leading + (other >> 3) * stride + (other & 7) * line + inner % line
     return swizzled(at, mode)
 
 

@@ -307,14 +307,14 @@ def fetch(m, record, w, warp, pc, r, row, active):
             for c in range(row[COUNT]):
                 if row[DST] == GATHER:  # counter-clockwise from the lower left texel (PTX ISA 9.0, tld4)
                     m.some[0] = m.texels[(2, 3, 1, 0)[c], lane]
-                    kept, m.texels[0, lane] = m.texels[0, lane], m.some[0]
+                    saved, m.texels[0, lane] = m.texels[0, lane], m.some[0]
                     bits = _result(m, w, t, lane, np.int64(1), row[MASK] >> 8)
-                    m.texels[0, lane] = kept
+                    m.texels[0, lane] = saved
                 else:
                     bits = _result(m, w, t, lane, count, np.int64(c))
-                m.place[c] = bits
+                m.trace_addresses[c] = bits
             for c in range(row[COUNT]):
-                r[m.lists[results + c], lane] = m.place[c]
+                r[m.lists[results + c], lane] = m.trace_addresses[c]
     stop = _log(m, record, w, warp, pc, active, most, width)
     if m.grid[TRACING] and row[Y] & WAITED and stop == DONE:
         for c in range(row[COUNT]):

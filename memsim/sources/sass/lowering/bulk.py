@@ -20,10 +20,10 @@ def copy(b: SassBuilder) -> None:
     loads = b.one.modifiers[0] == "S"
     target, source = (_pair(b, k) for k in (0, 1))
     shared, other = (target, source) if loads else (source, target)
-    place = b.op(Micro.add, b.raw(shared), b.constant(SHARED_WINDOW))
+    address = b.op(Micro.add, b.raw(shared), b.constant(SHARED_WINDOW))
     size = b.op(Micro.multiply, b.word(b.operand(2)), b.constant(_UNIT), mask=WORD)
     far = b.wide(other)
-    fields = {"a": far, "b": place, "list": b.raw(shared, 1)} if loads else {"a": place, "b": far, "list": ZERO}
+    fields = {"a": far, "b": address, "list": b.raw(shared, 1)} if loads else {"a": address, "b": far, "list": ZERO}
     bits = access.VALUES | (bulk.ARRIVES if loads else log.STORES)
     b.emit(Micro.bulk, c=size, x=0, mask=0, y=bits, guard=issuing_lane(b), **fields)
 

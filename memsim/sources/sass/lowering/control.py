@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
-from memsim.sources.ptx.machine import across, barriers
+from memsim.sources.ptx.machine import barriers, warp_collectives
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro
 from memsim.sources.sass.builder import BOTH, FIRST_ONLY, WORD, SassBuilder
 from memsim.sources.sass.operands import Imm, Reg
@@ -54,7 +54,7 @@ def _branch_if_divergent(b: SassBuilder) -> None:
     _meet(b, members, x=1, guard=-1)
     if not b.one.predicate:
         return
-    held = b.op(Micro.vote, _guard(b), b.constant(WORD), x=across.BALLOT, guard=-1)
+    held = b.op(Micro.vote, _guard(b), b.constant(WORD), x=warp_collectives.BALLOT, guard=-1)
     differs = b.temp_predicate()
     b.emit(Micro.unequal, dst=differs, a=held, b=members, shift=32, x=FIRST_ONLY, count=-1, guard=-1)
     b.jump(b.label(b.operands[-1]), guard=differs, negated=0)
@@ -65,7 +65,7 @@ def _branch_of_any(b: SassBuilder) -> None:
     if b.is_predicate(0):
         raise b.unknown()
     here, any_of = _guard(b), b.temp_predicate()
-    b.emit(Micro.vote, dst=any_of, a=here, b=b.constant(WORD), x=across.ANY, guard=-1)
+    b.emit(Micro.vote, dst=any_of, a=here, b=b.constant(WORD), x=warp_collectives.ANY, guard=-1)
     b.jump(b.label(b.operands[-1]), guard=any_of, negated=0)
 
 
@@ -207,11 +207,16 @@ def barrier_result(b: SassBuilder) -> None:
     if b.operand(0) != Reg("R", -1):
         b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.row("#counted"))
     if len(b.operands) > 1:
-        joined = b.predicate("#joined")
-        b.emit(Micro.predicate, dst=b.to_predicate(b.operand(1)), a=joined, b=joined, x=BOTH)
+        combined = b.predicate("#joined")
+        b.emit(Micro.predicate, dst=b.to_predicate(b.operand(1)), a=combined, b=combined, x=BOTH)
 
 
-_SHUFFLES = {"UP": across.UP, "DOWN": across.DOWN, "BFLY": across.BUTTERFLY, "IDX": across.INDEX}
+_SHUFFLES = {
+    "UP": warp_collectives.UP,
+    "DOWN": warp_collectives.DOWN,
+    "BFLY": warp_collectives.BUTTERFLY,
+    "IDX": warp_collectives.INDEX,
+}
 
 
 def shuffle(b: SassBuilder) -> None:
@@ -234,16 +239,22 @@ def match(b: SassBuilder) -> None:
     b.emit(Micro.match, dst=b.to(b.operand(first)), a=value, b=members_of(b), x=int(is_all), count=to)
 
 
-_REDUCTIONS = {"SUM": across.R_ADD, "MIN": across.R_MINIMUM, "MAX": across.R_MAXIMUM, "AND": across.R_AND,
-               "OR": across.R_OR, "XOR": across.R_XOR}  # fmt: skip
+_REDUCTIONS = {
+    "SUM": warp_collectives.R_ADD,
+    "MIN": warp_collectives.R_MINIMUM,
+    "MAX": warp_collectives.R_MAXIMUM,
+    "AND": warp_collectives.R_AND,
+    "OR": warp_collectives.R_OR,
+    "XOR": warp_collectives.R_XOR,
+}
 
 
 def reduce(b: SassBuilder) -> None:
     """REDUX and CREDUX: what the active lanes' values come to."""
-    what = next((_REDUCTIONS[one] for one in b.one.modifiers if one in _REDUCTIONS), across.R_AND)
+    what = next((_REDUCTIONS[one] for one in b.one.modifiers if one in _REDUCTIONS), warp_collectives.R_AND)
     if b.has("F32"):
         raise b.unknown()
-    signed = int(b.has("S32") or what == across.R_ADD)
+    signed = int(b.has("S32") or what == warp_collectives.R_ADD)
     fields = {"mask": WORD, "shift": 32, "x": what, "y": signed, "b": members_of(b)}
     b.emit(Micro.reduce, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), **fields)
 
@@ -296,5 +307,5 @@ def give_way(b: SassBuilder) -> None:
     _meet(b, b.constant(WORD), x=1)
 
 
-def nothing(b: SassBuilder) -> None:
+def ignore(b: SassBuilder) -> None:
     """What orders or announces without an effect on values."""

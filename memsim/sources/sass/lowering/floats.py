@@ -6,7 +6,7 @@ from memsim.sources.ptx.lowering.builder import ZERO
 from memsim.sources.ptx.machine import floats, numbers
 from memsim.sources.ptx.machine.codes import Float, Micro, Type
 from memsim.sources.sass.builder import BOTH, FIRST_ONLY, SIGN_32, SIGN_64, WORD, SassBuilder
-from memsim.sources.sass.lowering.predicates import joined, write_joined
+from memsim.sources.sass.lowering.predicates import combined, write_combined
 from memsim.sources.sass.operands import Bank, Imm, Reg, SassOperand
 
 _ROUNDING = {"RN": numbers.NEAREST, "RZ": numbers.ZERO, "RM": numbers.DOWN, "RP": numbers.UP,
@@ -25,7 +25,7 @@ def _flags(b: SassBuilder) -> int:
 def single(b: SassBuilder, k: int) -> int:
     """The row of a number in single precision."""
     operand = b.operand(k)
-    if isinstance(operand, Reg | Bank) and operand.parts:
+    if isinstance(operand, Reg | Bank) and operand.modifiers:
         raise b.unknown("has an operand")
     return _signed(b, b.raw(operand), operand, SIGN_32)
 
@@ -139,7 +139,7 @@ def _which_extreme(b: SassBuilder, left: int, right: int) -> None:
 
 def _compare(b: SassBuilder, left: int, right: int, kind: Type) -> None:
     to, complement = b.to_predicate(b.operand(0)), b.to_predicate(b.operand(1))
-    other, table, second = joined(b, b.operand(4))
+    other, table, second = combined(b, b.operand(4))
     packed = table | second << 4 | (complement + 1 if complement != b.predicate("_") else 0) << 8
     kinds = {"x": int(kind), "y": Float.compare, "list": _relation(b), "count": packed, "shift": numbers.NEAREST}
     b.emit(Micro.floating, dst=to, a=left, b=right, c=other, mask=_flags(b), **kinds)
@@ -150,7 +150,7 @@ def set_single(b: SassBuilder) -> None:
     if not b.has("BF"):
         raise b.unknown()
     found = b.temp_predicate()
-    other, table, second = joined(b, b.operand(3))
+    other, table, second = combined(b, b.operand(3))
     kinds = {"x": int(Type.f32), "y": Float.compare, "list": _relation(b), "count": table | second << 4}
     b.emit(
         Micro.floating, dst=found, a=single(b, 1), b=single(b, 2), c=other, mask=_flags(b), shift=numbers.NEAREST,
@@ -217,22 +217,23 @@ def halves(b: SassBuilder, k: int) -> int:
     if not isinstance(operand, Reg | Bank):
         raise b.unknown()
     row = b.raw(operand)
-    if operand.parts and operand.parts[0] in ("H0_H0", "H1_H1") and len(operand.parts) == 1:
-        shift = b.constant(16 * (operand.parts[0] == "H1_H1"))
+    if operand.modifiers and operand.modifiers[0] in ("H0_H0", "H1_H1") and len(operand.modifiers) == 1:
+        shift = b.constant(16 * (operand.modifiers[0] == "H1_H1"))
         half = b.op(Micro.bit_and, b.op(Micro.shift_right, row, shift, x=64), b.constant(0xFFFF))
         row = b.op(Micro.multiply, half, b.constant(0x10001))
-    elif operand.parts:
+    elif operand.modifiers:
         raise b.unknown("has an operand")
     return _signed(b, row, operand, HALF_SIGNS)
 
 
 def _merged_constants(b: SassBuilder) -> None:
     """Two constants of halves are one word of the instruction."""
-    kept: list[SassOperand] = []
+    operands: list[SassOperand] = []
     for one in b.operands:
-        if not (kept and isinstance(one, Imm) and one.is_float and isinstance(kept[-1], Imm) and kept[-1].is_float):
-            kept.append(one)
-    b.operands = tuple(kept)
+        last = operands[-1] if operands else None
+        if not (isinstance(one, Imm) and one.is_float and isinstance(last, Imm) and last.is_float):
+            operands.append(one)
+    b.operands = tuple(operands)
 
 
 def _halves(what: Float, count: int) -> object:
@@ -241,7 +242,7 @@ def _halves(what: Float, count: int) -> object:
         if len(b.operands) != count + 1 or b.has("F32"):
             raise b.unknown()
         first = b.operand(0)
-        if isinstance(first, Reg) and first.parts:
+        if isinstance(first, Reg) and first.modifiers:
             raise b.unknown("has a result")
         rows = [halves(b, k + 1) for k in range(count)]
         _operate(b, what, b.to(first), rows, _half_kind(b))
@@ -279,23 +280,23 @@ def compare_halves(b: SassBuilder) -> None:
     """HSETP2: of the lower and of the upper halves, each result in a predicate of its own, joined with another."""
     _merged_constants(b)
     left, right = halves(b, 2), halves(b, 3)
-    other, table, _ = joined(b, b.operand(4))
+    other, table, _ = combined(b, b.operand(4))
     kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16
     results = []
     for k in (0, 1):
         shift = b.constant(16 * k)
-        parts = [
+        pair = [
             b.op(Micro.bit_and, b.op(Micro.shift_right, row, shift, x=64), b.constant(0xFFFF)) for row in (left, right)
         ]
         found = b.temp_predicate()
         kinds = {"x": int(kind), "y": Float.compare, "list": _relation(b), "count": 0b1100, "shift": numbers.NEAREST}
-        b.emit(Micro.floating, dst=found, a=parts[0], b=parts[1], mask=_flags(b), **kinds)
+        b.emit(Micro.floating, dst=found, a=pair[0], b=pair[1], mask=_flags(b), **kinds)
         results.append(found)
     if b.has("H1_AND"):
         b.emit(Micro.predicate, dst=results[0], a=results[0], b=results[1], x=BOTH)
-        return write_joined(b, results[0], b.to_predicate(b.operand(0)), b.predicate("_"), (other, table, table))
+        return write_combined(b, results[0], b.to_predicate(b.operand(0)), b.predicate("_"), (other, table, table))
     for found, k in zip(results, (0, 1), strict=True):
-        write_joined(b, found, b.to_predicate(b.operand(k)), b.predicate("_"), (other, table, table))
+        write_combined(b, found, b.to_predicate(b.operand(k)), b.predicate("_"), (other, table, table))
 
 
 # -- conversions
@@ -320,12 +321,12 @@ def _source(b: SassBuilder, k: int, kind: str) -> int:
             return b.constant(operand.value << 32)
         return _signed(b, b.wide(operand), operand, SIGN_64)
     row = b.raw(operand)
-    parts = operand.parts if isinstance(operand, Reg | Bank) else ()
+    modifiers = operand.modifiers if isinstance(operand, Reg | Bank) else ()
     at = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16, "B0": 0, "H0": 0, "H0_H0": 0}
-    if parts and parts[0] not in at:
+    if modifiers and modifiers[0] not in at:
         raise b.unknown("has an operand")
-    if parts and at[parts[0]]:
-        row = b.op(Micro.shift_right, row, b.constant(at[parts[0]]), x=64)
+    if modifiers and at[modifiers[0]]:
+        row = b.op(Micro.shift_right, row, b.constant(at[modifiers[0]]), x=64)
     if width < 32:
         row = b.op(Micro.bit_and, row, b.constant((1 << width) - 1))
     if number in (Type.signed, Type.unsigned):
@@ -348,19 +349,19 @@ def _convert(b: SassBuilder, to: str, of: str, flags: int = 0) -> None:
 def to_integer(b: SassBuilder) -> None:
     """F2I: without a type for the result 32 bits with a sign, for the operand single precision."""
     kinds = _kinds(b)
-    whole = next((one for one in kinds if one[0] in "US"), "S32")
+    integer_type = next((one for one in kinds if one[0] in "US"), "S32")
     of = next((one for one in kinds if one[0] in "FB"), "F32")
-    if _KINDS[whole][1] < 32:
+    if _KINDS[integer_type][1] < 32:
         raise b.unknown()
-    _convert(b, whole, of)
+    _convert(b, integer_type, of)
 
 
 def from_integer(b: SassBuilder) -> None:
     """I2F and I2FP."""
     kinds = _kinds(b)
-    whole = next((one for one in kinds if one[0] in "US"), "S32")
+    integer_type = next((one for one in kinds if one[0] in "US"), "S32")
     to = next((one for one in kinds if one[0] in "FB"), "F32")
-    _convert(b, to, whole)
+    _convert(b, to, integer_type)
 
 
 def between_floats(b: SassBuilder) -> None:
@@ -371,10 +372,10 @@ def between_floats(b: SassBuilder) -> None:
     _convert(b, kinds[0], kinds[1])
 
 
-def round_to_whole(b: SassBuilder) -> None:
+def round_to_integer(b: SassBuilder) -> None:
     """FRND: to a whole number of the same type."""
     kinds = _kinds(b) or ["F32"]
-    _convert(b, kinds[0], kinds[-1], floats.WHOLE)
+    _convert(b, kinds[0], kinds[-1], floats.TO_INTEGER)
 
 
 def pack(b: SassBuilder) -> None:
@@ -396,10 +397,10 @@ def add_or_convert_halves(b: SassBuilder) -> None:
     value, other = b.operand(1), b.operand(2)
     if isinstance(value, Reg) and value.number < 0:
         value, other = other, value
-    if not (isinstance(other, Reg) and other.number < 0 and isinstance(value, Reg) and len(value.parts) == 1):
+    if not (isinstance(other, Reg) and other.number < 0 and isinstance(value, Reg) and len(value.modifiers) == 1):
         raise b.unknown()
     kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16
-    row = b.op(Micro.shift_right, b.raw(value), b.constant(16 * (value.parts[0] == "H1_H1")), x=64)
+    row = b.op(Micro.shift_right, b.raw(value), b.constant(16 * (value.modifiers[0] == "H1_H1")), x=64)
     row = _signed(b, b.op(Micro.bit_and, row, b.constant(0xFFFF)), value, 0x8000)
     fields = {"x": int(Type.f32), "y": int(kind), "shift": numbers.NEAREST, "mask": _flags(b)}
     b.emit(Micro.convert, dst=b.to(b.operand(0)), a=row, list=32 | 16 << 8, count=0, **fields)

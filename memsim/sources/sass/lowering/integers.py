@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import SINK, ZERO
-from memsim.sources.ptx.machine import across
+from memsim.sources.ptx.machine import warp_collectives
 from memsim.sources.ptx.machine.codes import Integer, Micro
 from memsim.sources.sass.builder import EITHER, FIRST_ONLY, WORD, SassBuilder
 from memsim.sources.sass.operands import Bank, Imm, Reg
@@ -38,11 +38,11 @@ def _carry_in(b: SassBuilder, predicate: tuple[int, bool]) -> int:
     return b.op(Micro.select, none if inverted else one, one if inverted else none, x=number)
 
 
-def _carries(b: SassBuilder, whole: int, to: list[int]) -> None:
+def _carries(b: SassBuilder, both_words: int, to: list[int]) -> None:
     """Carries of a sum of more than 32 bits: the first predicate where there is one, the second where there are two."""
     if not to:
         return
-    carry = b.op(Micro.shift_right, whole, b.constant(_CARRY_AT), x=64)
+    carry = b.op(Micro.shift_right, both_words, b.constant(_CARRY_AT), x=64)
     for least, number in enumerate(to, 1):
         b.set_predicate(number, Micro.less_equal, b.constant(least), carry)
 
@@ -53,7 +53,7 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
     if isinstance(operand, Imm):
         return b.constant(operand.value & WORD)
     row = b.raw(operand)
-    if not isinstance(operand, Reg | Bank) or operand.absolute or operand.parts not in ((), ("64",)):
+    if not isinstance(operand, Reg | Bank) or operand.absolute or operand.modifiers not in ((), ("64",)):
         raise b.unknown("adds in a form")
     if operand.inverted or operand.negative and extended:
         return b.op(Micro.bit_not, row, mask=WORD)
@@ -193,8 +193,8 @@ def _emit_lookup(b: SassBuilder, to: int, rows: list[int], table: int) -> None:
         is_same = bool(table >> (4 >> used[0]) & 1)
         return b.emit(Micro.copy, dst=to, a=row) if is_same else b.emit(Micro.bit_not, dst=to, a=row, mask=WORD)
     if len(used) == 2:
-        places = [4 >> k for k in used]
-        small = sum((table >> (x * places[0] | y * places[1]) & 1) << (2 * x + y) for x in (0, 1) for y in (0, 1))
+        inputs = [4 >> k for k in used]
+        small = sum((table >> (x * inputs[0] | y * inputs[1]) & 1) << (2 * x + y) for x in (0, 1) for y in (0, 1))
         if small in _TWO:
             return b.emit(_TWO[small], dst=to, a=rows[used[0]], b=rows[used[1]])
     b.emit(Micro.lookup, dst=to, a=rows[0], b=rows[1], c=rows[2], x=table)
@@ -274,10 +274,10 @@ def load_effective_address(b: SassBuilder) -> None:
 def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
     """The upper word of a number of 64 bits that is shifted to the left."""
     if b.has("SX32"):
-        whole = b.op(Micro.extend, b.raw(b.operand(first)), shift=32)
+        both_words = b.op(Micro.extend, b.raw(b.operand(first)), shift=32)
     else:
-        whole = b.op(Micro.pair, b.raw(b.operand(first)), b.raw(b.operand(first + 2)))
-    moved = b.op(Micro.shift_left, whole, b.constant(amount), x=64)
+        both_words = b.op(Micro.pair, b.raw(b.operand(first)), b.raw(b.operand(first + 2)))
+    moved = b.op(Micro.shift_left, both_words, b.constant(amount), x=64)
     return b.op(Micro.shift_right, moved, b.constant(32), x=64)
 
 
@@ -302,8 +302,10 @@ def _wide_extreme(b: SassBuilder) -> None:
     """The same of numbers of 64 bits; predicates before the result, and the last one, are not known to be used."""
     _, first = _leading_predicates(b, 0)
     unused, used = b.operands[:first], b.operands[first:]
-    nothing = [Reg(file, -1, inverted=True) for file in ("P", "UP")]
-    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or any(one not in nothing for one in used[4:]):
+    absent_inputs = [Reg(file, -1, inverted=True) for file in ("P", "UP")]
+    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or any(
+        one not in absent_inputs for one in used[4:]
+    ):
         raise b.unknown()
     b.operands = used
     left, right = b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))
@@ -323,10 +325,10 @@ def _packed_extreme(b: SassBuilder, left: int, right: int) -> None:
 
 def absolute(b: SassBuilder) -> None:
     """IABS."""
-    _rare(b, Integer.absolute, b.word(b.operand(1)))
+    _emit_separate(b, Integer.absolute, b.word(b.operand(1)))
 
 
-def _rare(b: SassBuilder, what: Integer, a: int, c: int = ZERO, d: int = ZERO, x: int = 0) -> None:
+def _emit_separate(b: SassBuilder, what: Integer, a: int, c: int = ZERO, d: int = ZERO, x: int = 0) -> None:
     b.emit(Micro.integer, dst=b.to(b.operand(0)), a=a, b=c, c=d, mask=WORD, shift=32, y=what, x=x)
 
 
@@ -337,17 +339,17 @@ def permute(b: SassBuilder) -> None:
     """PRMT and UPRMT: bytes of two registers by a selector, which stands between them."""
     mode = next((_PERMUTE[one] for one in b.one.modifiers if one in _PERMUTE), 0)
     left, by, right = (b.word(b.operand(k)) for k in (1, 2, 3))
-    _rare(b, Integer.permute, left, right, by, mode)
+    _emit_separate(b, Integer.permute, left, right, by, mode)
 
 
 def count_bits(b: SassBuilder) -> None:
     """POPC and UPOPC."""
-    _rare(b, Integer.popcount, b.word(b.operand(1)))
+    _emit_separate(b, Integer.popcount, b.word(b.operand(1)))
 
 
 def reverse(b: SassBuilder) -> None:
     """BREV and UBREV."""
-    _rare(b, Integer.reverse, b.word(b.operand(1)))
+    _emit_separate(b, Integer.reverse, b.word(b.operand(1)))
 
 
 def find_leading(b: SassBuilder) -> None:
@@ -357,7 +359,7 @@ def find_leading(b: SassBuilder) -> None:
         raise b.unknown()
     signed = not b.has("U32")
     ops = (Integer.find, Integer.find_signed, Integer.find_shift, Integer.find_shift_signed)
-    _rare(b, ops[2 * b.has("SH") + signed], b.word(b.operand(first)))
+    _emit_separate(b, ops[2 * b.has("SH") + signed], b.word(b.operand(first)))
 
 
 def bit_mask(b: SassBuilder) -> None:
@@ -365,7 +367,7 @@ def bit_mask(b: SassBuilder) -> None:
     at, width = b.word(b.operand(1)), b.word(b.operand(2))
     if b.has("W"):
         at, width = (b.op(Micro.bit_and, row, b.constant(31)) for row in (at, width))
-    _rare(b, Integer.mask, at, width)
+    _emit_separate(b, Integer.mask, at, width)
 
 
 def extend_sign(b: SassBuilder) -> None:
@@ -376,10 +378,10 @@ def extend_sign(b: SassBuilder) -> None:
     up = b.op(Micro.subtract, b.constant(32), width)
     moved = b.op(Micro.shift_left, value, up, x=32, mask=WORD)
     micro = Micro.shift_right if b.has("U32") else Micro.shift_right_signed
-    kept = b.op(micro, moved, up, x=32, shift=32, mask=WORD)
+    in_range = b.op(micro, moved, up, x=32, shift=32, mask=WORD)
     is_none = b.temp_predicate()
     b.set_predicate(is_none, Micro.equal, width, ZERO)
-    b.emit(Micro.select, dst=to, a=ZERO, b=kept, x=is_none)
+    b.emit(Micro.select, dst=to, a=ZERO, b=in_range, x=is_none)
 
 
 def choose(b: SassBuilder) -> None:
@@ -396,13 +398,13 @@ def dot(b: SassBuilder) -> None:
     two = b.has("2A")
     how = signs + (4 if two and b.has("HI") else 0)
     left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
-    _rare(b, Integer.dot_two if two else Integer.dot, left, right, added, how)
+    _emit_separate(b, Integer.dot_two if two else Integer.dot, left, right, added, how)
 
 
 def difference(b: SassBuilder) -> None:
     """VABSDIFF: the difference without its sign, added to."""
     left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
-    _rare(b, Integer.difference if b.has("U32") else Integer.difference_signed, left, right, added)
+    _emit_separate(b, Integer.difference if b.has("U32") else Integer.difference_signed, left, right, added)
 
 
 def packed_difference(b: SassBuilder) -> None:
@@ -411,14 +413,14 @@ def packed_difference(b: SassBuilder) -> None:
     if not b.has("ACC") and b.operand(3) != Reg("R", -1):
         raise b.unknown()
     left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
-    _rare(b, Integer.packed_difference, left, right, added, how)
+    _emit_separate(b, Integer.packed_difference, left, right, added, how)
 
 
 def _differing(b: SassBuilder, to: int, value: int) -> None:
     """The lanes that have another value than the first active one."""
     leader = b.temp()
     b.emit(Micro.elect, dst=leader, b=b.constant(WORD), count=b.temp_predicate())
-    first = b.op(Micro.shuffle, value, leader, c=b.constant(31), x=across.INDEX, count=-1)
+    first = b.op(Micro.shuffle, value, leader, c=b.constant(31), x=warp_collectives.INDEX, count=-1)
     b.emit(Micro.unequal, dst=to, a=value, b=first, shift=32, x=FIRST_ONLY, count=-1)
 
 
@@ -443,7 +445,7 @@ def add_two(b: SassBuilder) -> None:
     if b.has("64"):
         return b.split(b.operand(0), b.op(Micro.add, b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2)), mask=-1))
     if b.has("16x2"):
-        return _rare(b, Integer.packed_add, b.raw(b.operand(1)), b.raw(b.operand(2)))
+        return _emit_separate(b, Integer.packed_add, b.raw(b.operand(1)), b.raw(b.operand(2)))
     b.emit(Micro.add, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), b=b.word(b.operand(2)), mask=WORD)
 
 

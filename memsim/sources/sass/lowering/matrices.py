@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.machine import across
+from memsim.sources.ptx.machine import warp_collectives
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.sass.builder import WORD, SassBuilder
 
@@ -25,7 +25,7 @@ def transpose(b: SassBuilder) -> None:
 
 
 def _value_of(b: SassBuilder, source: int, lane: int) -> int:
-    return b.op(Micro.shuffle, source, lane, c=b.constant(_LAST_LANE), x=across.INDEX, count=-1)
+    return b.op(Micro.shuffle, source, lane, c=b.constant(_LAST_LANE), x=warp_collectives.INDEX, count=-1)
 
 
 def _half(b: SassBuilder, word: int, row: int) -> int:

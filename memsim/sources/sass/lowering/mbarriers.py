@@ -118,10 +118,10 @@ def _arrive(b: SassBuilder) -> None:
         fields["dst"] = b.temp()
     b.emit(Micro.mbarrier, b=given, y=what, **fields)
     if fields["dst"] != SINK:
-        _keep_state(b, to, fields["dst"])
+        _save_state(b, to, fields["dst"])
 
 
-def _keep_state(b: SassBuilder, to: SassOperand, before: int) -> None:
+def _save_state(b: SassBuilder, to: SassOperand, before: int) -> None:
     """The upper word of an object: less its pending arrivals in bits 11 to 30, its phase in bit 31."""
     pending = b.op(Micro.bit_and, b.op(Micro.subtract, b.constant(0), before), b.constant(mbarriers.FIELD))
     placed = b.op(Micro.shift_left, pending, b.constant(11), x=64)

@@ -34,7 +34,7 @@ def _is_polling(b: SassBuilder) -> bool:
 
 
 def _check_descriptor(b: SassBuilder, operand: SassOperand) -> None:
-    if isinstance(operand, Mem) and operand.parts:
+    if isinstance(operand, Mem) and operand.modifiers:
         raise b.unknown("has an address")
 
 
@@ -112,9 +112,9 @@ def _load_literal(b: SassBuilder, operand: Bank) -> None:
         raise b.unknown("indexes a bank")
     data = b.kernel.cubin.data(f".nv.constant2.{b.kernel.name}")
     words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data) & -4, 4)]
-    place = b.op(Micro.add, b.word(operand.base), b.constant(operand.offset & WORD), mask=WORD)
+    address = b.op(Micro.add, b.word(operand.base), b.constant(operand.offset & WORD), mask=WORD)
     rows = [b.constant(word) for word in words]
-    index = b.op(Micro.shift_right, place, b.constant(2), x=64)
+    index = b.op(Micro.shift_right, address, b.constant(2), x=64)
     found = rows[0]
     for k, row in enumerate(rows[1:], 1):  # few: a table of branches
         here = b.temporary_predicate()
@@ -129,13 +129,13 @@ def _load_address(b: SassBuilder, operand: Bank) -> None:
     """An indexed word of bank 4: the address of a function that is called next."""
     if operand.base is None or operand.offset or width_of(b.one.modifiers) != 8:
         raise b.unknown("indexes a bank")
-    functions, place = functions_called(b.kernel), b.word(operand.base)
+    functions, address = functions_called(b.kernel), b.word(operand.base)
     found = b.temp()
     b.emit(Micro.copy, dst=found, a=ZERO)
     for offset, (name, added) in addresses(b.kernel).items():
         if name in functions:
             here = b.temp_predicate()
-            b.set_predicate(here, Micro.equal, place, b.constant(offset))
+            b.set_predicate(here, Micro.equal, address, b.constant(offset))
             b.emit(Micro.select, dst=found, a=b.constant(functions[name] + added), b=found, x=here)
     b.split(b.operand(0), found)
 
@@ -272,5 +272,5 @@ def find_space(b: SassBuilder) -> None:
     b.set_predicate(to, Micro.equal, high, b.constant(window >> 58), shift=0)
 
 
-def nothing(b: SassBuilder) -> None:
+def ignore(b: SassBuilder) -> None:
     """What has no effect on values: fences, hints, waits for time."""

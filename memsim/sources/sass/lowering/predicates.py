@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import TRUE, ZERO
-from memsim.sources.ptx.machine import across
+from memsim.sources.ptx.machine import warp_collectives
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.sass.builder import BOTH, EITHER, FIRST_ONLY, NEITHER, WORD, SassBuilder
 from memsim.sources.sass.lowering.control import members_of
 from memsim.sources.sass.operands import Imm, Reg, SassOperand
 
 # How a comparison (the first) and a predicate (the second) are joined, and its complement with the predicate.
-JOINED = {"AND": (0b1000, 0b0010), "OR": (0b1110, 0b1011), "XOR": (0b0110, 0b1001)}
+COMBINED = {"AND": (0b1000, 0b0010), "OR": (0b1110, 0b1011), "XOR": (0b0110, 0b1001)}
 _ORDER = ("F", "LT", "EQ", "LE", "GT", "NE", "GE", "T")
 
 
-def joined(b: SassBuilder, operand: SassOperand) -> tuple[int, int, int]:
+def combined(b: SassBuilder, operand: SassOperand) -> tuple[int, int, int]:
     """The predicate that a comparison is joined with, the table of the result and that of its complement."""
-    how = next((JOINED[one] for one in b.one.modifiers if one in JOINED), None)
+    how = next((COMBINED[one] for one in b.one.modifiers if one in COMBINED), None)
     if how is None:
         raise b.unknown()
     number, inverted = b.source_predicate(operand)
@@ -44,7 +44,7 @@ def compare(b: SassBuilder) -> None:
     is_wide = b.has("S64", "U64")
     left, right = (b.signed_wide(b.operand(k)) if is_wide else b.word(b.operand(k)) for k in (2, 3))
     how, signed = relation(b), not b.has("U32", "U64")
-    other, table, second = joined(b, b.operand(4))
+    other, table, second = combined(b, b.operand(4))
     extended = b.has("EX")
     if how in ("T", "F"):
         left, right, how = ZERO, ZERO, {"T": "EQ", "F": "NE"}[how]
@@ -65,16 +65,16 @@ def _micro(how: str, signed: bool, left: int, right: int) -> tuple[Micro, int, i
     return (Micro.less if how == "LT" else Micro.less_equal), left, right
 
 
-Joined = tuple[int, int, int, int, int]
+Combined = tuple[int, int, int, int, int]
 
 
-def _emit(b: SassBuilder, micro: Micro, left: int, right: int, results: Joined, shift: int) -> None:
+def _emit(b: SassBuilder, micro: Micro, left: int, right: int, results: Combined, shift: int) -> None:
     to, complement, other, table, second = results
     more = {"count": complement if complement != b.predicate("_") else -1}
     b.emit(micro, dst=to, a=left, b=right, c=other, shift=shift, x=table, y=second, **more)
 
 
-def _compare_upper(b: SassBuilder, left: int, right: int, how: str, signed: bool, results: Joined) -> None:
+def _compare_upper(b: SassBuilder, left: int, right: int, how: str, signed: bool, results: Combined) -> None:
     """The comparison of upper words, where they are equal that of the lower ones, which a predicate holds."""
     lower = b.plain_predicate(b.operand(5))
     same, found = b.temp_predicate(), b.temp_predicate()
@@ -88,21 +88,21 @@ def _compare_upper(b: SassBuilder, left: int, right: int, how: str, signed: bool
         b.emit(Micro.predicate, dst=same, a=same, b=lower, x=BOTH)
         b.emit(Micro.predicate, dst=found, a=found, b=same, x=EITHER)
     to, complement, other, table, second = results
-    write_joined(b, found, to, complement, (other, table, second))
+    write_combined(b, found, to, complement, (other, table, second))
 
 
-def write_joined(b: SassBuilder, found: int, to: int, complement: int, by: tuple[int, int, int]) -> None:
+def write_combined(b: SassBuilder, found: int, to: int, complement: int, by: tuple[int, int, int]) -> None:
     """Join a predicate with another, and write the result and its complement."""
     other, table, second = by
-    kept = b.temp_predicate()
-    b.emit(Micro.predicate, dst=kept, a=other, b=other, x=BOTH)
+    copy = b.temp_predicate()
+    b.emit(Micro.predicate, dst=copy, a=other, b=other, x=BOTH)
     guard = b.one.predicate.lstrip("@!")
     first, last = ((to, table), (complement, second))
     if guard and to == b.predicate(guard):
         first, last = last, first
     for number, how in (first, last):
         if number != b.predicate("_"):
-            b.emit(Micro.predicate, dst=number, a=found, b=kept, x=how)
+            b.emit(Micro.predicate, dst=number, a=found, b=copy, x=how)
 
 
 def logic(b: SassBuilder) -> None:
@@ -125,11 +125,11 @@ def logic(b: SassBuilder) -> None:
 def _function(b: SassBuilder, inputs: list[tuple[int, bool]], table: int) -> int:
     """A predicate with a function of three predicates, by its table."""
     for k, (number, inverted) in enumerate(inputs):
-        place = 4 >> k
+        input_bit = 4 >> k
         if inverted:
-            table = sum((table >> (at ^ place) & 1) << at for at in range(8))
+            table = sum((table >> (at ^ input_bit) & 1) << at for at in range(8))
         if number == TRUE:
-            table = sum((table >> (at | place) & 1) << at for at in range(8))
+            table = sum((table >> (at | input_bit) & 1) << at for at in range(8))
     (first, _), (second, _), (third, _) = inputs
     without, with_third = (sum((table >> (2 * at + low) & 1) << at for at in range(4)) for low in (0, 1))
     found = b.temp_predicate()
@@ -175,8 +175,8 @@ def from_register(b: SassBuilder) -> None:
 def _byte(b: SassBuilder) -> int:
     """The first bit of the byte of a register that is meant."""
     operand = b.operands[0 if b.one.name == "P2R" else 1]
-    parts = [*(operand.parts if isinstance(operand, Reg) else ()), *b.one.modifiers]
-    return next((8 * int(one[1]) for one in parts if one in ("B1", "B2", "B3")), 0)
+    modifiers = [*(operand.modifiers if isinstance(operand, Reg) else ()), *b.one.modifiers]
+    return next((8 * int(one[1]) for one in modifiers if one in ("B1", "B2", "B3")), 0)
 
 
 def _check_predicates(b: SassBuilder, k: int) -> None:
@@ -185,7 +185,7 @@ def _check_predicates(b: SassBuilder, k: int) -> None:
         raise b.unknown()
 
 
-_VOTES = {"ALL": across.ALL, "ANY": across.ANY, "EQ": across.UNIFORM}
+_VOTES = {"ALL": warp_collectives.ALL, "ANY": warp_collectives.ANY, "EQ": warp_collectives.UNIFORM}
 
 
 def vote(b: SassBuilder) -> None:
@@ -194,11 +194,11 @@ def vote(b: SassBuilder) -> None:
     to = b.operands[0] if first else None
     has_predicate = b.is_predicate(first) and b.is_predicate(first + 1)
     by, inverted = b.source_predicate(b.operands[-1])
-    mode = next((_VOTES[one] for one in b.one.modifiers if one in _VOTES), across.ANY)
+    mode = next((_VOTES[one] for one in b.one.modifiers if one in _VOTES), warp_collectives.ANY)
     members = members_of(b)
     if to is not None and to != Reg("R", -1) and to != Reg("UR", -1):
         row = b.temp()
-        b.emit(Micro.vote, dst=row, a=by, y=int(inverted), b=members, x=across.BALLOT)
+        b.emit(Micro.vote, dst=row, a=by, y=int(inverted), b=members, x=warp_collectives.BALLOT)
         b.emit(Micro.copy, dst=b.to(to), a=row)
     if has_predicate and b.operands[first] not in (Reg("P", -1), Reg("UP", -1)):
         b.emit(Micro.vote, dst=b.to_predicate(b.operands[first]), a=by, y=int(inverted), b=members, x=mode)
@@ -209,9 +209,9 @@ __all__ = [
     "NEITHER",
     "compare",
     "from_register",
-    "joined",
+    "combined",
     "logic",
     "to_register",
     "vote",
-    "write_joined",
+    "write_combined",
 ]

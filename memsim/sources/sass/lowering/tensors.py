@@ -36,7 +36,7 @@ def _multiply(b: SassBuilder, depth: int, bits: int, factors: tuple[Type, Type],
     rows = []
     for k, count in enumerate(counts):
         operand = b.operand(k)
-        if not isinstance(operand, Reg) or operand.negative or operand.parts not in ((), ("ROW",), ("COL",)):
+        if not isinstance(operand, Reg) or operand.negative or operand.modifiers not in ((), ("ROW",), ("COL",)):
             raise b.unknown()
         rows += [ZERO if operand.number < 0 else b.row(f"R{operand.number + i}") for i in range(count)]
     packed = sum(count << 8 * i for i, count in enumerate(counts))

@@ -22,7 +22,7 @@ def redirect(path):
     """Lead the runtime of a loaded library to memsim's; a library without one stays as it is."""
     with open(path, "rb") as file:
         elf = file.read()
-    functions = {name: place for name, place in _functions(elf).items() if _is_runtime(name)}
+    functions = {name: address for name, address in _functions(elf).items() if _is_runtime(name)}
     if "cudaRuntimeGetVersion" not in functions:
         return
     first = _load_address(path)

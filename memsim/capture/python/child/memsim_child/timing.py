@@ -44,7 +44,7 @@ def milliseconds(function, flushed):
             _interrupted = True
             driver.benchmark_begin(False)
     if not launches:
-        _note_nothing(function)
+        _note_no_launch(function)
         return NoTime()
     return time
 
@@ -59,13 +59,13 @@ def _once(function, flushed):
     return driver.benchmark_end()
 
 
-def _note_nothing(function):
+def _note_no_launch(function):
     """Say once per place that a timed callable launches no kernel."""
     code = getattr(function, "__code__", None)
-    place = "%s:%d" % (code.co_filename, code.co_firstlineno) if code else repr(function)
-    if place not in _noted:
-        _noted.add(place)
-        print("memsim: %s launches no kernel, so its time is 0" % place, file=sys.stderr)
+    position = "%s:%d" % (code.co_filename, code.co_firstlineno) if code else repr(function)
+    if position not in _noted:
+        _noted.add(position)
+        print("memsim: %s launches no kernel, so its time is 0" % position, file=sys.stderr)
 
 
 def _summary(time, quantiles, return_mode):

@@ -16,7 +16,7 @@ import tempfile
 from memsim_child import driver, packages
 
 _device = []  # the library, once it is loaded
-_kept = []  # a tensor that lives as long as the process
+_living = []  # a tensor that lives as long as the process
 
 
 def load(spec):
@@ -59,8 +59,8 @@ def _finish_backward():
     with contextlib.suppress(Exception):
         if _has_thread("pt_autograd"):
             with torch.enable_grad():
-                _kept.append(torch.zeros((), device="cuda", requires_grad=True))
-                (_kept[0] * 1).backward()
+                _living.append(torch.zeros((), device="cuda", requires_grad=True))
+                (_living[0] * 1).backward()
 
 
 def _has_thread(name):
@@ -108,18 +108,18 @@ def _new_strings(torch):
 
 
 def _compile(source, torch, target, abi):
-    part = "%s.%d" % (target, os.getpid())
+    temporary = "%s.%d" % (target, os.getpid())
     include = os.path.join(torch, "include")
     command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]
     command += ["-I" + include, "-I" + os.path.join(include, "torch", "csrc", "api", "include")]
-    command += ["-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, source, "-o", part]
+    command += ["-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, source, "-o", temporary]
     command += ["-L" + os.path.join(torch, "lib"), "-Wl,-rpath," + os.path.join(torch, "lib"), "-lc10", "-ltorch_cpu"]
     environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
     done = subprocess.run(command, stderr=subprocess.PIPE, universal_newlines=True, env=environment)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if "error" in line] or [done.stderr.strip()]
         raise ImportError("memsim: %s cannot compile memsim's device for this torch: %s" % (command[0], lines[0]))
-    os.replace(part, target)
+    os.replace(temporary, target)
 
 
 # -- torch._C --------------------------------------------------------------------------------------------------------

@@ -111,16 +111,16 @@ class _Watcher:
     """A finder in front of the others that adds a call to the loaders of watched modules."""
 
     def __init__(self):
-        self._asked = set()
+        self._requested = set()
 
     def find_spec(self, name, path=None, target=None):
-        if (name not in AFTER and name not in BEFORE) or name in self._asked:
+        if (name not in AFTER and name not in BEFORE) or name in self._requested:
             return None
-        self._asked.add(name)
+        self._requested.add(name)
         try:
             spec = self._other(name, path, target)
         finally:
-            self._asked.discard(name)
+            self._requested.discard(name)
         if spec is None or spec.loader is None:
             return spec
         if name in BEFORE:

@@ -1,1 +1,0 @@
-"""What the compiled loops need besides NumPy: hashes, and the host's cache lines."""

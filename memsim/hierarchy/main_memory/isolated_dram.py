@@ -1,0 +1,81 @@
+"""DRAM by itself: requests that come when a list says, and the time until each is answered."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.dram.channels import advance_channels, to_clock
+from memsim.hierarchy.machine import Machine, plain
+from memsim.hierarchy.requests import append, give, take, take_slot
+from memsim.jit.compiled import inlined
+from memsim.jit.plain_python import level_records, records
+
+# time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
+ISOLATED_REQUEST = np.dtype(
+    [("time", "<i8"), ("row", "<i4"), ("channel", "<u2"), ("bank", "u1"), ("kind", "u1"), ("mask", "u1")]
+)
+AT_LAST = 1 << 40  # an SM cycle after all answers: channels that advance to it come to rest before
+
+
+class IsolatedDram:
+    """The channels of a machine with nothing under way, for lists of requests, each of which finds them idle.
+
+    Args:
+        machine: whose channels these are from now on, and whose counters of the trial stay as they are.
+        gpu: its configuration.
+    """
+
+    def __init__(self, machine: Machine, gpu: GPU) -> None:
+        fresh, counters = dram_state.new_channels(gpu.dram), np.zeros_like(machine.channels.counters)
+        state = {name: array.copy() for name, array in fresh.items()}
+        self._machine = machine
+        self._to_idle = [(plain(state[name]), plain(fresh[name])) for name in fresh]
+        machine.channels = level_records(machine.channels._replace(**state, counters=counters))
+
+    def answer_times(self, requests: np.ndarray) -> np.ndarray:
+        """Send requests to idle channels, however many are under way, and time them.
+
+        Args:
+            requests: REQUEST_ALONE [n], in order of time.
+
+        Returns:
+            i8 [n], SM cycles from a request's time until it is answered at L2.
+        """
+        machine, out, listed = self._machine, np.zeros(len(requests), np.int64), records(requests)
+        machine.grow_requests(len(requests))
+        for state, fresh in self._to_idle:
+            np.copyto(state, fresh)
+        channels, free = machine.channels, machine.sms.free_requests
+        machine.loop("isolated_send", _send, channels, free, listed, out)(channels, free, listed, out)
+        machine.loop("channels", advance_channels, channels, 0, 0)(channels, AT_LAST, AT_LAST)
+        machine.loop("isolated_collect", _collect, channels, free, listed, out)(channels, free, listed, out)
+        return out
+
+
+@inlined
+def _send(m, free, requests, numbers):
+    """Queue all requests at their channels, and note the number of each."""
+    for k in range(len(numbers)):
+        r = take(free)
+        numbers[k] = r
+        m.requests[r].time = to_clock(m.p[0], requests[k].time)
+        m.requests[r].bank = requests[k].bank
+        m.requests[r].row = requests[k].row
+        m.requests[r].kind = requests[k].kind
+        m.requests[r].mask = requests[k].mask
+        m.requests[r].op = 0
+        m.requests[r].slice = 0
+        append(m.queues, requests[k].channel, m.requests, r)
+
+
+@inlined
+def _collect(m, free, requests, numbers):
+    """Put in the place of each request's number its latency: all are answered."""
+    for b in range(len(m.to_l2)):
+        take_slot(m.to_l2, m.requests, b)
+    for k in range(len(numbers)):
+        r = numbers[k]
+        give(free, r)
+        numbers[k] = m.requests[r].time - requests[k].time

@@ -1,0 +1,194 @@
+"""Sequences of a program's launches: in each trial some of them, in order, each with L2 as the last left it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import override
+from memsim.hierarchy.draws import page_stream
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.initial_l2 import carry_over_l2
+from memsim.hierarchy.mapping import AddressLayout, layout
+from memsim.hierarchy.system import System
+from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.run import about_run, add_demand, demand, tables, worthwhile_jobs
+from memsim.montecarlo.trial_cache import CachedTrials, cache_key
+from memsim.support.result_cache import StoredRows
+from memsim.trace.coalesce import coalesce
+from memsim.trace.reader import Trace
+from memsim.trace.transactions import column_path
+
+
+@dataclass(frozen=True)
+class LaunchSequence:
+    """What one trial replays.
+
+    Attributes:
+        trial: its number, which its draws depend on.
+        positions: of launches in the program, ascending.
+    """
+
+    trial: int
+    positions: tuple[int, ...]
+
+
+@dataclass
+class LaunchSequences:
+    """The launches of a program that some sequences replay.
+
+    Attributes:
+        traces: of all launches of the program, in their order.
+        gpu: the configuration.
+        sequences: to replay.
+        seed: of the draws.
+        folder: for what workers map; the caller owns it.
+        trials: by number of the trial and position of the launch, as they finish.
+    """
+
+    traces: Sequence[Trace]
+    gpu: GPU
+    sequences: Sequence[LaunchSequence]
+    seed: int
+    folder: Path
+    trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
+    _executions: dict[int, Execution] = field(default_factory=dict)
+    _prepared: bool = False
+
+    def __post_init__(self) -> None:
+        """Raises InputError for a block that fits no SM."""
+        for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
+            self._executions[position] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
+
+    def replay(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> None:
+        """Replay the sequences, except those in the cache from an earlier run.
+
+        Args:
+            jobs: processes; None: all cores, unless there is little to do.
+            progress: called with the sequences done, and all.
+        """
+        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in self.sequences}
+        todo = [sequence for sequence in self.sequences if not self._read(sequence, cached[sequence.trial])]
+        done = len(self.sequences) - len(todo)
+        if progress:
+            progress(done, len(self.sequences))
+        if not todo:
+            return
+        self._prepare()
+        load_loops(next(iter(self._executions.values())).gpu)
+        if jobs is None:
+            jobs = worthwhile_jobs(
+                [self._executions[position].transactions for position in todo[0].positions], len(todo)
+            )
+        job = partial(_trial, _Launches(self._executions, self.seed))
+        with closing(in_processes(job, todo, max(1, min(jobs, len(todo))))) as replays:
+            for number, found in replays:
+                sequence = todo[number]
+                for position, trial in zip(sequence.positions, found, strict=True):
+                    self.trials[sequence.trial, position] = trial
+                    cached[sequence.trial].add(position, {name: getattr(trial, name) for name in Trial.columns(0)})
+                done += 1
+                if progress:
+                    progress(done, len(self.sequences))
+
+    def names(self, position: int) -> dict[str, Any]:
+        """As :meth:`texts`, without what the launch asks of the GPU: enough for its time."""
+        ops, arrays = tables(self.traces[position])
+        return {"about": self._about(position), "ops": ops, "arrays": arrays, "sources": {}}
+
+    def texts(self, position: int) -> dict[str, Any]:
+        """What :meth:`Trials.of` wants in addition to the trials of a launch."""
+        trace, execution = self.traces[position], self._executions[position]
+        about = self._about(position)
+        cached = CachedTrials(cache_key(about), len(trace.ops))
+        if cached.demand is None:
+            self._prepare()
+            cached.keep_demand(demand(trace, execution))
+        assert cached.demand is not None
+        ops, arrays = tables(trace)
+        add_demand(about, ops, cached.demand)
+        return {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
+
+    def _about(self, position: int) -> dict[str, Any]:
+        return about_run(self.traces[position], self._executions[position], self.seed, warm=False)
+
+    def _key(self, sequence: LaunchSequence) -> str:
+        """Lines are numbered over all launches of the sequences together, so all of them are in it."""
+        digests = [(position, self.traces[position].digest) for position in self._executions]
+        about = self._about(sequence.positions[-1]) | {"gpu": self.gpu.model_dump(mode="json")}
+        return cache_key(about, "chain", digests, list(sequence.positions), sequence.trial)
+
+    def _read(self, sequence: LaunchSequence, rows: StoredRows) -> bool:
+        """Take a sequence's trials from the cache, if all of them are there."""
+        found = {}
+        for position, arrays in rows.read():
+            columns = Trial.columns(len(self.traces[position].ops)) if position in sequence.positions else None
+            if {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == columns:
+                found[sequence.trial, position] = Trial(**arrays)
+        if len(found) < len(sequence.positions):
+            return False
+        self.trials |= found
+        return True
+
+    def _prepare(self) -> None:
+        """Coalesce each launch, and give a line the same number in all of them; once."""
+        if self._prepared:
+            return
+        executions = list(self._executions.values())
+        for position, execution in self._executions.items():
+            execution.folder.mkdir(exist_ok=True)
+            coalesce(self.traces[position], execution.gpu, execution.folder)
+        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions]
+        every = np.unique(np.concatenate(own))
+        for execution, addresses in zip(executions, own, strict=True):
+            path = column_path(execution.folder, "lines")
+            lines = np.load(path)
+            np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
+            np.save(column_path(execution.folder, "line_address"), every)
+        first, *others = executions
+        first.lay_out()
+        for position, execution in zip(list(self._executions)[1:], others, strict=True):
+            if execution.gpu.l1 == first.gpu.l1:
+                self._executions[position] = execution.share_layout(first)
+            else:  # its shared memory leaves another L1, with another number of sets
+                execution.lay_out()
+        self._prepared = True
+
+
+@dataclass(frozen=True)
+class _Launches:
+    """What all trials have in common."""
+
+    executions: dict[int, Execution]
+    seed: int
+
+
+def _trial(program: _Launches, sequence: LaunchSequence) -> list[Trial]:
+    """The launches of a sequence, one after another."""
+    before: System | None = None
+    layouts: dict[int, AddressLayout] = {}  # by the sets of L1, which each launch's shared memory decides on
+    (first, _) = np.random.SeedSequence(program.seed, spawn_key=(sequence.trial, sequence.positions[0])).spawn(2)
+    found = []
+    for position in sequence.positions:
+        execution = program.executions[position]
+        replay, grouping = np.random.SeedSequence(program.seed, spawn_key=(sequence.trial, position)).spawn(2)
+        gpu, address_layout = execution.gpu, layouts.get(execution.gpu.l1.sets, execution.layout)
+        if before is not None and gpu.stochastic.page_placement:  # pages lie where they lay
+            if gpu.l1.sets not in layouts:
+                address_layout = layout(execution.transactions, gpu, page_stream(first))
+            gpu = override(gpu, {"stochastic.page_placement": False})
+        system = System(execution.transactions, gpu, execution.resident, replay, address_layout, name=execution.trace)
+        if before is not None:
+            carry_over_l2(before.machine, system.machine)
+        found.append(system.run(grouping=np.random.default_rng(grouping)))
+        before, layouts[gpu.l1.sets] = system, system.where
+    return found

@@ -1,0 +1,92 @@
+"""Which component of the GPU limits the kernel: the one that is busy most of the time, or, where none is, latency."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memsim.analysis.result import RunResult
+from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
+from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
+from memsim.why.source_access import LANES, SourceAccess, kernel_file
+
+WORD_BYTES = 4  # of a bank
+LIMITING_SHARE = 0.6  # a component that is busy for more of the time limits the kernel
+_PIPES = " pipes"
+_FEWER = {  # by the pipes that are busiest: what takes less of them
+    "integer": "compute indices outside of loops, in 32 bits, with powers of two for divisors; unroll",
+    "fp32": "compute less: products and sums in one instruction (fma), factors outside of loops; or in half precision, "
+    "two at a time (half2), or on tensor cores",
+    "half": "compute two at a time (half2), or on tensor cores",
+    "fp64": "compute in single precision where that is enough; a GPU of this kind has few units for double",
+    "special": "call fewer roots, exponentials and sines: tables, polynomials, or values kept from before",
+    "conversion": "convert once, when data come in or go out, not in loops",
+    "control": "reduce branches: unroll, or select values instead of branching",
+    "shuffle": "shuffle less: let each lane add up more by itself first",
+}
+
+
+def busy_shares(result: RunResult) -> dict[str, float]:
+    """By component of the GPU, the share of the time in which it is busy; those that are not known are left out."""
+    return {part.name: part.busy for part in utilization(result) if part.busy == part.busy}
+
+
+def busiest_component(shares: Mapping[str, float]) -> tuple[str, float]:
+    """The busiest component and its share."""
+    name = max(shares, key=lambda part: shares[part])
+    return name, shares[name]
+
+
+def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> Iterator[Finding]:
+    """What the busiest component is busy with, or what warps wait for.
+
+    Attributable share: of a component, its share of the time; of waiting, an access's share, for as long as no
+    component is busy.
+    """
+    shares = busy_shares(result)
+    name, most = busiest_component(shares)
+    if most < LIMITING_SHARE:
+        yield from _waiting(accesses, name, most)
+    elif name == LOAD_STORE:
+        yield from _shared(accesses, most)
+    elif name.endswith((ISSUE, _PIPES)) or name == TENSOR:
+        cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
+        trace = result.trials.about["trace"]
+        evidence = f"{name}: busy for {most:.0%} of the time, counted from the trace's instructions"
+        where = kernel_file(result), trace["kernel"], ""
+        advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
+        yield Finding(cause, *where, most, most, evidence, advice, removed_work={name: most})
+
+
+def _waiting(accesses: list[SourceAccess], name: str, most: float) -> Iterator[Finding]:
+    for access in accesses:
+        if access.waited:
+            evidence = (
+                f"no part of the GPU is busy for more than {most:.0%} of the time ({name}); {access.waited:.0%} of the "
+                f"waiting is here"
+            )
+            yield access.finding(Cause.latency, access.waited * (1 - most), evidence)
+
+
+def _shared(accesses: list[SourceAccess], most: float) -> Iterator[Finding]:
+    """Of accesses that keep the load-store units busy without bank conflicts and idle lanes too: these come first."""
+    if most - sum(_avoidable(access) for access in accesses) < LIMITING_SHARE:
+        return
+    for access in accesses:
+        if access.on_chip and access.busy[LOAD_STORE] > 0:
+            of = access.profile
+            evidence = (
+                f"the load-store units are busy for {most:.0%} of the time, {access.busy[LOAD_STORE]:.0%} of it here: "
+                f"{of.instructions:,} instructions of {access.width} bytes per lane, "
+                f"{of.passes / of.instructions:.1f} passes each"
+            )
+            saved = 1 - 1 / MERGED_ACCESSES
+            yield access.finding(
+                Cause.shared_bound, access.busy[LOAD_STORE] * saved, evidence, issue=saved, load_store=saved
+            )
+
+
+def _avoidable(access: SourceAccess) -> float:
+    """Share of the time that the load-store units work for conflicts and idle lanes of a shared-memory access."""
+    of = access.profile
+    needed = of.lanes * access.width / (LANES * WORD_BYTES)
+    return access.busy[LOAD_STORE] * max(0.0, 1 - needed / of.passes) if of.passes else 0.0
