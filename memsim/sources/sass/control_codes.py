@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memsim.sources.imported.units import tensor_work
 from memsim.sources.ptx.classes import CLASSES, TENSORS, Segment
 from memsim.sources.ptx.lowering.builder import Builder
-from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, control_code
+from memsim.sources.ptx.machine.access import LOGGED
+from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, Y, control_code
 from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction
 from memsim.sources.sass.opcode_class import opcode_class
 from memsim.trace.schema import LINKS, RESULT_CLASSES
@@ -64,7 +67,7 @@ class ControlCodes:
         Args:
             first: number of its first micro-op.
         """
-        accesses = [row for row in builder.code[first:] if row[OP] in _ACCESSES]
+        accesses = [row for row in builder.code[first:] if _makes_row(row)]
         for row in accesses:
             row[USES] = control_code(one.waits if row is builder.code[first] else 0, one.sets, one.stall)
             row[N_USES] = BY_CODE
@@ -87,6 +90,11 @@ class ControlCodes:
             self._numbers[segment] = len(self.segments)
             self.segments.append(segment)
         return self._numbers[segment]
+
+
+def _makes_row(micro: Sequence[int]) -> bool:
+    """Whether a micro-op logs an access; a load from the bank of parameters does not."""
+    return micro[OP] in _ACCESSES and (micro[OP] != Micro.load or bool(micro[Y] & LOGGED))
 
 
 def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
