@@ -117,7 +117,9 @@ def test_missing_tools_or_tables_give_one_line(tmp_path, monkeypatch, capsys):
 
 
 def test_profile_with_any_metrics_is_read():
-    text = ncu_output([*VALUES, "1,234.5", "n/a"], [*(COLUMNS[name] for name in METRICS), "sm__icc_requests.sum", "idc__requests.sum"])
+    text = ncu_output(
+        [*VALUES, "1,234.5", "n/a"], [*(COLUMNS[name] for name in METRICS), "sm__icc_requests.sum", "idc__requests.sum"]
+    )
     text = text.replace('"ID"', 'a line that the program did not end "ID"') + "==WARNING== behind the table\n"
     (launch,) = ncu.launches(text, "saxpy.txt")
     assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
