@@ -24,7 +24,7 @@ MEASURED = {
 @needs_nvcc
 @pytest.mark.slow
 @pytest.mark.parametrize("kernel", MEASURED)
-def test_arithmetic_takes_the_pipes_and_the_time_of_an_h100(kernel):
+def test_arithmetic_takes_pipes_and_time_of_h100(kernel):
     cycles, instructions = MEASURED[kernel]
     trace = memsim.capture([SOURCE], arguments=["pipes"], kernel=kernel, gpu="h100").trace
     counts = dict.fromkeys(INSTRUCTION_CLASSES, 0)

@@ -117,7 +117,7 @@ def test_pipes_are_as_wide_as_they_are():
 
 
 def test_classes_that_share_a_pipe_take_turns():
-    """Of 32 cycles each at one scheduler: what is alone in its pipe runs beside others, what shares one waits."""
+    """Of 32 cycles each at one scheduler: instructions of different pipes overlap, those of one pipe do not."""
     pipes = dict.fromkeys(("integer_lanes", "multiply_lanes", "special_lanes", "conversion_lanes"), 16) | {
         "fp32_lanes": 32
     }

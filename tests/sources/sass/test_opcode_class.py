@@ -31,6 +31,6 @@ def test_each_class_of_instructions_has_pipes():
     assert {name for occupied in PIPES_OF.values() for name, _ in occupied} | {"tensor"} == set(PIPES)
 
 
-def test_matrix_instructions_of_a_warp_group_have_types_of_their_own():
+def test_warp_group_matrix_instructions_have_own_types():
     works = [tensor_work(text) for text in ("HMMA.16816.F32", "HGMMA.64x128x16.F32", "QGMMA.64x8x32.F32.E4M3.E4M3")]
     assert [TENSOR_TYPES[kind] for kind, _ in works] == ["tensor_f16", "tensor_group_f16", "tensor_group_f8"]
