@@ -82,7 +82,8 @@ def configurations(case: str, kernel: triton.runtime.Autotuner) -> Iterator[Row]
     for config, found in kernel.configs_timings.items():
         values = found if isinstance(found, list) else [found]
         row: Row = {"case": case, "config": str(config).strip()}
-        yield row | {name: value for name, value in zip(("ms", "ms_20", "ms_80"), values) if value != float("inf")}
+        named = zip(("ms", "ms_20", "ms_80"), values, strict=False)
+        yield row | {name: value for name, value in named if value != float("inf")}
 
 
 def layer(n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
