@@ -1,8 +1,8 @@
 """Kernels of Triton's tutorials on the GPU at hand; a program of its own, without memsim.
 
 ``triton_tutorials.py times TUTORIALS OUT.csv`` measures with ``triton.testing.do_bench``: the median, and the quantiles
-of 20 and 80 %; of autotuned kernels also each configuration. ``triton_tutorials.py launches TUTORIALS`` launches kernels
-once each, for a profiler.
+of 20 and 80 %; of autotuned kernels also each configuration. ``triton_tutorials.py launches TUTORIALS`` launches each
+kernel once, for a profiler.
 """
 
 from __future__ import annotations
