@@ -182,7 +182,9 @@ def summary(compared: Sequence[Mapping[str, str]]) -> str:
         sizes = [abs(value) for value in values]
         near = [str(sum(1 for size in sizes if size <= bound)) for bound in (1, 10)]
         unit = "points" if name in RATIOS else "%"
-        lines.append([name.replace("_", " "), unit, str(len(sizes)), f"{mean(sizes):.1f}", f"{median(sizes):.1f}", *near])
+        lines.append(
+            [name.replace("_", " "), unit, str(len(sizes)), f"{mean(sizes):.1f}", f"{median(sizes):.1f}", *near]
+        )
     headers = ("quantity", "unit", "launches", "mean error", "median", "within 1", "within 10")
     left = Counter(row["message"] for row in compared if row["message"])
     notes = [f"{count} launches: {message}" for message, count in left.most_common()]

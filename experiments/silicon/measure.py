@@ -116,9 +116,8 @@ def _sgemm(setting: Setting) -> None:
     executable = str(build(SGEMM, setting, [setting.sgemm / "src"]))
     times = csv.DictReader(io.StringIO(run([executable, "times"], setting, "sgemm_times")))
     launches, _ = profile([executable, "launches"], setting, "sgemm", "sgemm")
-    write_table(
-        setting.out / "sgemm.csv", [{"number": one.pop("kernel"), **one, **row} for one, row in zip(times, launches)]
-    )
+    rows = [{"number": one.pop("kernel"), **one, **row} for one, row in zip(times, launches, strict=False)]
+    write_table(setting.out / "sgemm.csv", rows)
 
 
 def _programs(setting: Setting) -> None:
@@ -184,7 +183,8 @@ def _metrics(setting: Setting) -> str:
     """The metrics of metrics.txt that this ncu collects on this GPU, joined by commas."""
     kept = setting.raw / "metrics.used"
     if not kept.exists():
-        line = [str(HERE / "filter_metrics.sh"), str(HERE / "metrics.txt"), str(build(PROGRAMS[0].file, setting)), "4096"]
+        program = build(PROGRAMS[0].file, setting)
+        line = [str(HERE / "filter_metrics.sh"), str(HERE / "metrics.txt"), str(program), "4096"]
         kept.write_text(output(line).strip(), encoding="utf-8")
     return kept.read_text(encoding="utf-8")
 

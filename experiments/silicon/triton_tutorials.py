@@ -1,8 +1,8 @@
 """Kernels of Triton's tutorials on the GPU at hand; a program of its own, without memsim.
 
 ``triton_tutorials.py times TUTORIALS OUT.csv`` measures with ``triton.testing.do_bench``: the median, and the quantiles
-of 20 and 80 %; of autotuned kernels also each configuration. ``triton_tutorials.py launches TUTORIALS`` launches kernels
-once each, for a profiler.
+of 20 and 80 %; of autotuned kernels also each configuration. ``triton_tutorials.py launches TUTORIALS`` launches each
+kernel once, for a profiler.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ def configurations(case: str, kernel: triton.runtime.Autotuner) -> Iterator[Row]
     for config, found in kernel.configs_timings.items():
         values = found if isinstance(found, list) else [found]
         row: Row = {"case": case, "config": str(config).strip()}
-        yield row | {name: value for name, value in zip(("ms", "ms_20", "ms_80"), values) if value != float("inf")}
+        named = zip(("ms", "ms_20", "ms_80"), values, strict=False)
+        yield row | {name: value for name, value in named if value != float("inf")}
 
 
 def layer(n: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -25,12 +25,13 @@ METRICS = (
     "global_load_sectors", "global_load_hits", "global_store_sectors", "l2_read_sectors", "l2_read_hits",
     "l2_write_sectors", "dram_read_sectors", "dram_write_sectors", "sm_cycles", "nanoseconds",
 )  # fmt: skip
+METRIC_NAMES = [COLUMNS[name] for name in METRICS]
 VALUES = ["1,024", "0", "512", "1,024", "0", "512", "1,024", "500", "4,321.5", "3,130"]
 
 
 def ncu_output(values: list[str] = VALUES, metrics: list[str] | None = None) -> str:
     """As ncu prints it: what it and the program say, header, units, a kernel."""
-    metrics = [COLUMNS[name] for name in METRICS] if metrics is None else metrics
+    metrics = METRIC_NAMES if metrics is None else metrics
     header = ["ID", "Process ID", "Kernel Name", "Block Size", "Grid Size", "Device", "CC", *metrics]
     units = ["", "", "", "", "", "", "", *["sector"] * (len(metrics) - 2), "cycle", "ns"]
     row = ["0", "4711", "saxpy(float, const float *, float *, int)", "(256, 1, 1)", "(16, 1, 1)", "0", "8.0", *values]
@@ -117,9 +118,7 @@ def test_missing_tools_or_tables_give_one_line(tmp_path, monkeypatch, capsys):
 
 
 def test_profile_with_any_metrics_is_read():
-    text = ncu_output(
-        [*VALUES, "1,234.5", "n/a"], [*(COLUMNS[name] for name in METRICS), "sm__icc_requests.sum", "idc__requests.sum"]
-    )
+    text = ncu_output([*VALUES, "1,234.5", "n/a"], [*METRIC_NAMES, "sm__icc_requests.sum", "idc__requests.sum"])
     text = text.replace('"ID"', 'a line that the program did not end "ID"') + "==WARNING== behind the table\n"
     (launch,) = ncu.launches(text, "saxpy.txt")
     assert launch.values["sm__icc_requests.sum"] == 1234.5 and "idc__requests.sum" not in launch.values
