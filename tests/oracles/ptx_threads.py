@@ -1,8 +1,8 @@
 """Runs small PTX programs one thread at a time, from their text, with Python's integers: for comparing with memsim's
 machine.
 
-It knows what :mod:`ptx_programs` writes and nothing more: 32-bit registers, predicates, branches, barriers, shared and
-global memory of 32-bit words.
+It knows what :mod:`experiments.silicon.random_programs.control_flow` writes and nothing more: 32-bit registers,
+predicates, branches, barriers, shared and global memory of 32-bit words.
 """
 
 from __future__ import annotations

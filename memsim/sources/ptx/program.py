@@ -60,6 +60,7 @@ def build(
     """
     fixed = fixed_registers(launch, layout)
     builder = Builder(launch.source, function.registers, fixed, layout.symbols)
+    builder.capability = int("".join(filter(str.isdigit, launch.module.target)) or builder.capability)
     blocks = basic_blocks(function.body)
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     every = [one for block in blocks for one in block.instructions]

@@ -37,6 +37,7 @@ class SassBuilder(Builder):
         types |= {name: "pred" for name in types if name.lstrip("U").startswith("P")}
         super().__init__(where, types, {}, symbols)
         self.kernel = kernel
+        self.capability = kernel.cubin.architecture
         self.one: SassInstruction
         self.operands: tuple[SassOperand, ...] = ()
         self._used = self._used_predicates = 0

@@ -7,9 +7,9 @@ from collections import Counter
 import numpy as np
 import pytest
 from budget import seeds
-from ptx_programs import WORDS, Program, for_oracle
 from ptx_traces import lane_accesses
 
+from experiments.silicon.random_programs.control_flow import WORDS, Program, for_oracle
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from tests.oracles import ptx_threads

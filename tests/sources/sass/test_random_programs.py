@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from budget import seeds
-from ptx_programs import WORDS, Program
-from ptx_typed_programs import THREADS as TYPED_THREADS
-from ptx_typed_programs import TypedProgram, differing, words_of
 from sass_launches import both_ways, needs_machine_code
 
+from experiments.silicon.random_programs.control_flow import WORDS, Program
+from experiments.silicon.random_programs.typed import THREADS as TYPED_THREADS
+from experiments.silicon.random_programs.typed import TypedProgram, differing, words_of
+from experiments.silicon.random_programs.wide import WideProgram
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 THREADS, BLOCKS = 48, 2
@@ -38,6 +41,12 @@ def test_instructions_of_all_types_give_ptx_bits(seed):
 
 
 @needs_machine_code
+@pytest.mark.parametrize("seed", seeds(20))
+def test_rare_instructions_give_ptx_bits(seed):
+    assert not _differing(seed, 90, WideProgram).any()
+
+
+@needs_machine_code
 @pytest.mark.parametrize(
     "seed",
     [
@@ -51,9 +60,9 @@ def test_what_random_programs_once_found_on_sm_120(seed):
     assert not _differing(seed, 120).any()
 
 
-def _differing(seed: int, architecture: int) -> np.ndarray:
+def _differing(seed: int, architecture: int, kind: Callable[[int], TypedProgram] = TypedProgram) -> np.ndarray:
     """Where a typed program's machine code leaves other words than its PTX does."""
-    program = TypedProgram(seed)
+    program = kind(seed)
 
     def make():
         memory, words = DeviceMemory(), words_of(seed)

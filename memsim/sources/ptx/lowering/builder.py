@@ -65,6 +65,7 @@ class Builder:
         self.labels: dict[str, int] = {}
         self._to_labels: list[tuple[int, int, str]] = []  # (micro-op or list entry, which of both, label)
         self.read: set[str] = set()  # registers that some instruction reads
+        self.capability = 90  # compute capability that the code is for, without its point
         self.bank_rows: dict[tuple[int, int], int] = {}  # of machine code: rows of words in constant banks
         self.instruction: Instruction | None = None
         self._pending: Fields = {}

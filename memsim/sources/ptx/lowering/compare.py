@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import TRUE, Builder, Lower, width_of
 from memsim.sources.ptx.lowering.integers import AND_ONLY, condition, destination, is_signed, mask_of
-from memsim.sources.ptx.lowering.types import number_type
+from memsim.sources.ptx.lowering.types import flags, number_type
 from memsim.sources.ptx.machine import floats
 from memsim.sources.ptx.machine.codes import Float, Micro
 from memsim.sources.ptx.module import Instruction, Register, Vector
@@ -54,7 +54,13 @@ def compare(
         if kind.endswith("x2"):
             raise b.error("compares two halves, which memsim does not know")
         packed = tables[0] | tables[1] << 4 | (second + 1) << 8
-        kinds = {"x": number_type(b, kind), "y": Float.compare, "list": _FLOATS[how], "count": packed}
+        kinds = {
+            "x": number_type(b, kind),
+            "y": Float.compare,
+            "list": _FLOATS[how],
+            "count": packed,
+            "mask": flags(one),
+        }
         b.emit(Micro.floating, dst=to, a=left, b=right, c=other, **kinds)
         return
     if how in ("gt", "ge"):

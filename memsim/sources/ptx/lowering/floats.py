@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import Builder, Lower, width_of
-from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination
+from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination, mask_of
 from memsim.sources.ptx.lowering.types import FLOATS, flags, number_type, rounding
 from memsim.sources.ptx.machine import floats
-from memsim.sources.ptx.machine.codes import Float, Micro
+from memsim.sources.ptx.machine.codes import Float, Micro, Type
 from memsim.sources.ptx.module import Instruction
 
 _OPERATIONS = {
@@ -35,8 +35,11 @@ def _operate(b: Builder, one: Instruction) -> None:
     if mixed:
         raise b.error("mixes types in a way that memsim does not know")
     rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
-    bits = flags(one) | (floats.KEEP_NAN if one.has("NaN") else 0)
-    fields = {"x": number_type(b, one.type), "y": what, "shift": rounding(one), "mask": bits}
+    bits = flags(one) | floats.KEEP_NAN * one.has("NaN") | floats.SIGN_OF_BOTH * one.has("xorsign")
+    kind = number_type(b, one.type)
+    approximate = one.name in ("ex2", "lg2", "tanh")
+    how = floats.special_rounding(what, Type(kind)) if approximate else rounding(one)
+    fields = {"x": kind, "y": what, "shift": how, "mask": bits}
     b.emit(Micro.floating, dst=destination(b, one), **rows, **fields)
 
 
@@ -46,7 +49,7 @@ def _test(b: Builder, one: Instruction) -> None:
         raise b.error("tests for what memsim does not know")
     to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
     value = b.value(one.operands[1], one.type)
-    fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100}
+    fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100, "mask": 0}
     b.emit(Micro.floating, dst=to, a=value, **fields)
 
 
@@ -69,10 +72,12 @@ def _convert(b: Builder, one: Instruction) -> None:
     rows = {"a": b.value(one.operands[1], of)}
     if packs:
         rows["b"] = b.value(one.operands[2], of)
+    row = destination(b, one)
     b.emit(
-        Micro.convert, dst=destination(b, one), shift=rounding(one), mask=bits, list=out | width << 8, count=halves,
-        **rows, **fields,
-    )  # fmt: skip
+        Micro.convert, dst=row, shift=rounding(one), mask=bits, list=out | width << 8, count=halves, **rows, **fields
+    )
+    if to in ("s8", "s16"):  # the result fills its register
+        b.emit(Micro.extend, dst=row, a=row, shift=64 - out, mask=mask_of(width_of(b.types[one.operands[0].name])))  # type: ignore[union-attr]
 
 
 def _element(kind: str) -> str:

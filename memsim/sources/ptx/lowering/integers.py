@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import SINK, Builder, Lower, width_of
-from memsim.sources.ptx.machine.codes import Integer, Micro
+from memsim.sources.ptx.lowering.types import flags
+from memsim.sources.ptx.machine import floats
+from memsim.sources.ptx.machine.codes import Float, Integer, Micro, Type
 from memsim.sources.ptx.module import Immediate, Instruction, Register, Vector
 
 _PERMUTE = {"f4e": 1, "b4e": 2, "rc8": 3, "ecl": 4, "ecr": 5, "rc16": 6}
@@ -115,7 +117,10 @@ def _multiply(b: Builder, one: Instruction) -> None:
     if one.has("hi"):
         target = b.temporary(0) if mad else to
         _high(b, target, left, right, width, signed)
-        if mad:
+        if mad and one.has("sat"):
+            what = Integer.saturated_add
+            b.emit(Micro.integer, dst=to, a=target, b=more["c"], mask=mask_of(32), shift=32, y=what)
+        elif mad:
             b.emit(Micro.add, dst=to, a=target, b=more["c"], mask=mask_of(width))
         return
     ops = (Micro.multiply, Micro.multiply_signed, Micro.multiply_add, Micro.multiply_add_signed)
@@ -281,6 +286,33 @@ def _find(b: Builder, one: Instruction) -> None:
     b.emit(Micro.integer, dst=destination(b, one), a=value, mask=mask_of(32), shift=64 - width, y=what)
 
 
+def _mask(b: Builder, one: Instruction) -> None:
+    """bmsk: so many bits from a place on."""
+    at, length = _operands(b, one, "u32", "u32")
+    if one.has("wrap"):
+        at, length = (_wrapped(b, row, k) for k, row in enumerate((at, length)))
+    b.emit(Micro.integer, dst=destination(b, one), a=at, b=length, mask=mask_of(32), shift=32, y=Integer.mask)
+
+
+def _wrapped(b: Builder, row: int, k: int) -> int:
+    cut = b.temporary(k)
+    b.emit(Micro.bit_and, dst=cut, a=row, b=b.constant(31))
+    return cut
+
+
+def _extend(b: Builder, one: Instruction) -> None:
+    """szext: so many of the lowest bits, with their sign or without."""
+    value, length = _operands(b, one, one.type, "u32")
+    if one.has("wrap"):
+        cut = _wrapped(b, length, 0)
+    else:
+        cut = b.temporary(0)
+        b.emit(Micro.minimum, dst=cut, a=length, b=b.constant(32))
+    what = Integer.extract_signed if is_signed(one.type) else Integer.extract
+    to = destination(b, one)
+    b.emit(Micro.integer, dst=to, a=value, b=b.constant(0), c=cut, mask=mask_of(32), shift=32, y=what)
+
+
 def _permute(b: Builder, one: Instruction) -> None:
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
     mode = next((_PERMUTE[part] for part in one.opcode if part in _PERMUTE), 0)
@@ -410,10 +442,14 @@ def _select(b: Builder, one: Instruction) -> None:
 
 
 def _select_by_sign(b: Builder, one: Instruction) -> None:
-    """slct: a where c is not negative."""
+    """slct: a where c is not negative, else b."""
     kind, by = one.opcode[-2], one.opcode[-1]
     left, right, chooser = _operands(b, one, kind, kind, by)
     negative = b.temporary_predicate()
+    if by == "f32":  # -0 is not negative, and a NaN chooses b
+        fields = {"x": int(Type.f32), "y": Float.compare, "list": floats.LT + floats.UNORDERED, "mask": flags(one)}
+        b.emit(Micro.floating, dst=negative, a=chooser, b=b.constant(0), count=AND_ONLY, **fields)
+        return b.emit(Micro.select, dst=destination(b, one), a=right, b=left, x=negative)
     b.emit(Micro.less_signed, dst=negative, a=chooser, b=b.constant(0), shift=64 - width_of(by), x=AND_ONLY, count=-1)
     b.emit(Micro.select, dst=destination(b, one), a=right, b=left, x=negative)
 
@@ -445,7 +481,8 @@ INTEGERS: dict[str, Lower] = {
     "clz": _lower_separate(Integer.leading_zeros, 1),
     "brev": _lower_separate(Integer.reverse, 1),
     "sad": _lower_separate(Integer.difference, 3, Integer.difference_signed),
-    "bmsk": _lower_separate(Integer.mask, 2),
+    "bmsk": _mask,
+    "szext": _extend,
     "bfe": _extract,
     "bfi": _insert,
     "bfind": _find,

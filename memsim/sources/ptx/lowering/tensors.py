@@ -9,8 +9,30 @@ from memsim.sources.ptx.lowering.types import number_type
 from memsim.sources.ptx.machine.codes import Micro, Type
 from memsim.sources.ptx.module import Immediate, Instruction, Operand, Register, Vector
 
-_ELEMENTS = ("f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2", "f64")
+_ELEMENTS = ("f16", "bf16", "tf32", "s8", "u8", "e4m3", "e5m2", "f64", "s4", "u4", "b1")
+_NARROW = {"s4": 4, "u4": 4, "b1": 1}  # bits of elements that share bytes
 _SUMS = {"f32": Type.f32, "f16": Type.f16, "f64": Type.f64, "s32": Type.signed}
+
+
+def cut_of(capability: int, element: str, depth: int, *, is_group: bool = False) -> int:
+    """How a tensor core of a compute capability cuts sums off: see ``_products`` in :mod:`.machine.tensors`.
+
+    From *MMA-Sim* (arXiv 2511.10909): with 23 bits on Volta, 24 until Ada, then 25; 13 for numbers of 8 bits of Ada and
+    of warpgroups. Ampere and Ada sum 128 bits of a row at once. For mma, Hopper makes halves of numbers of 8 bits.
+
+    Args:
+        element: PTX's type of the factors.
+        depth: k of the instruction.
+        is_group: a product of a warpgroup.
+    """
+    if element not in ("f16", "bf16", "tf32", "e4m3", "e5m2"):
+        return 0
+    is_ampere = 80 <= capability < 90
+    bits = 23 if capability < 75 else 24 if capability < 90 else 25
+    if element.startswith("e") and (is_group or is_ampere):
+        bits = 13
+    at_once = 128 // {"tf32": 32, "e4m3": 8, "e5m2": 8}.get(element, 16)
+    return bits | (min(at_once, depth) if is_ampere else depth) << 8
 
 
 def _shape(b: Builder, one: Instruction) -> tuple[int, int, int]:
@@ -30,24 +52,32 @@ def lower_mma(b: Builder, one: Instruction, values: bool) -> None:
     m, n, k = _shape(b, one)
     types = [part for part in one.opcode if part in _ELEMENTS or part in _SUMS][-4:]
     known = len(types) == 4 and types[1] in _ELEMENTS and types[2] in _ELEMENTS and types[0] in _SUMS
-    if not known or one.has("sp", "block_scale", "xor", "and") or (m, n) not in ((16, 8), (8, 8)):
+    if not known or one.has("sp", "block_scale", "xor") or (m, n) not in ((16, 8), (8, 8)):
         raise b.error("multiplies in a way that memsim does not know")
-    if (m, n, types[1]) == (8, 8, "f16"):
+    if (m, n) == (8, 8) and types[1] != "f64":
         raise b.error("multiplies in a way that memsim does not know")
     if not values:
         return
     lists = [_rows(b, operand) for operand in one.operands[:4]]
-    _emit(b, Micro.mma, lists, (n, k, width_of(types[1])), [types[1], types[2], types[3], types[0]])
+    _emit(
+        b,
+        Micro.mma,
+        lists,
+        (n, k, _NARROW.get(types[1]) or width_of(types[1])),
+        [types[1], types[2], types[3], types[0]],
+        a=int(one.has("satfinite")),
+    )
 
 
 def _emit(
     builder: Builder, op: Micro, lists: list[list[int]], shape: tuple[int, int, int], types: list[str], **more: int
 ) -> None:
     n, k, bits = shape
+    cut = cut_of(builder.capability, types[0], k, is_group=op == Micro.wgmma)
     counts = sum(len(rows) << 8 * i for i, rows in enumerate(lists))
     kinds = sum(int(_SUMS.get(kind, number_type(builder, kind))) << 8 * i for i, kind in enumerate(types))
     first = builder.listed([row for rows in lists for row in rows])
-    builder.emit(op, list=first, count=counts, x=n | k << 16 | bits << 32, y=kinds, **more)
+    builder.emit(op, list=first, count=counts, x=n | k << 16 | bits << 32 | cut << 40, y=kinds, **more)
 
 
 def lower_wgmma(b: Builder, one: Instruction, values: bool) -> None:

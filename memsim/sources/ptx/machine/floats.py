@@ -8,8 +8,16 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
-from memsim.sources.ptx.machine.fused import directed, fused, fused_single, odd_sum
-from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
+from memsim.sources.ptx.machine.fused import (
+    directed,
+    directed_quotient,
+    directed_root,
+    fused,
+    fused_single,
+    odd_sum,
+    signed_zero,
+)
+from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, ZERO, rounded, to_bits, to_number
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,
@@ -25,7 +33,15 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 TWO_PI = 2 * math.pi
-KEEP_NAN = 16  # a flag in addition to those of `numbers`: min.NaN, max.NaN
+INVALID = -math.nan  # a constant of its own: LLVM computes one without a sign
+KEEP_NAN, SIGN_OF_BOTH = 16, 64  # flags in addition to those of `numbers`: min.NaN, min.xorsign.abs
+SMALLEST_NORMAL, SMALLEST_HALF, SMALLEST_DOUBLE = 2.0**-126, 2.0**-14, 2.0**-1022
+
+
+def special_rounding(what: Float, kind: Type) -> int:
+    """How the hardware's approximations round that :func:`_special` describes."""
+    is_half = kind in (Type.f16, Type.bf16, Type.f16x2, Type.bf16x2)
+    return ZERO if is_half or what == Float.logarithm else NEAREST
 
 
 @called
@@ -39,7 +55,7 @@ def operate(registers, row, predicates, target, cell, single, double, n):
     if rounding == NEAREST and flags & (SATURATE | RELU) == 0 and what != SET and what != TEST:
         if kind == F32:
             if what == COMPARE:
-                return compare_singles(a, b, row[LIST], n)
+                return compare_singles(a, b, row[LIST], flags, n)
             operate_on_singles(what, a, b, c, target, flags, n)
             return np.int64(0)
         if kind == F64:
@@ -54,36 +70,72 @@ def operate(registers, row, predicates, target, cell, single, double, n):
     elif kind == F32X2:
         halves, width, element = 2, np.int64(32), np.int64(F32)
     cut = (np.int64(1) << width) - 1 if width else np.int64(-1)
+    limit = 0.0
+    if flags & FLUSH and (element == F32 or element == F16):
+        limit = SMALLEST_NORMAL if element == F32 else SMALLEST_HALF
     for lane in range(n):
         result = np.int64(0)
         for half in range(halves):
             shift = half * width
-            x = to_number(cell, single, double, (a[lane] >> shift) & cut, element)
-            y = to_number(cell, single, double, (b[lane] >> shift) & cut, element)
+            x = _flushed(to_number(cell, single, double, (a[lane] >> shift) & cut, element), limit)
+            y = _flushed(to_number(cell, single, double, (b[lane] >> shift) & cut, element), limit)
             if what == COMPARE or what == SET or what == TEST:
-                true = tested(row[LIST], x) if what == TEST else compared(row[LIST], x, y)
+                true = tested(row[LIST], x, kind) if what == TEST else compared(row[LIST], x, y)
                 bits |= np.int64(true) << lane
                 continue
-            z = to_number(cell, single, double, (c[lane] >> shift) & cut, element) if what == FMA else 0.0
+            z = 0.0
+            if what == FMA:
+                z = _flushed(to_number(cell, single, double, (c[lane] >> shift) & cut, element), limit)
             if what == FMA and kind != F64:
-                number = odd_sum(x * y, z, cell, double)
-            elif kind == F64 and rounding != NEAREST and what <= FMA:
-                number = _directed(what, x, y, z, rounding)
+                number = signed_zero(odd_sum(x * y, z, cell, double), x * y, z, rounding)
+            elif kind == F64 and rounding != NEAREST:
+                number = _kept_nan(what, x, y, z, _directed(what, x, y, z, rounding, flags))
+            elif what <= SUBTRACT and kind != F64:
+                added = y if what == ADD else -y
+                number = signed_zero(odd_sum(x, added, cell, double), x, added, rounding)
+            elif what == EXPONENTIAL and element != F32:
+                number = _half_power(x, element)
             else:
                 number = calculated(what, x, y, z, flags)
-            result |= (to_bits(cell, single, double, number, element, rounding, flags) & cut) << shift
+            bits_of_one = to_bits(cell, single, double, number, element, rounding, flags) & cut
+            if limit > 0 and element == F16 and bits_of_one & 0x7C00 == 0:
+                bits_of_one &= 0x8000
+            result |= bits_of_one << shift
         target[lane] = result
     return bits
 
 
 @inlined
-def _directed(what, x, y, z, rounding):
-    """A sum, difference, product or both in double precision that is not rounded to nearest."""
+def _half_power(x, element):
+    """MUFU.EX2 of a half, before it is cut off: of 23 bits of the exponent's fraction."""
+    number = _special(EXPONENTIAL, math.trunc(x * 2.0**23) / 2.0**23 if abs(x) < 1.0 else x)
+    return math.inf if number >= (2.0**16 if element == F16 else 2.0**128) else number
+
+
+@inlined
+def _flushed(number, limit):
+    """A number, or a zero of its sign where it is smaller than the limit, which is 0 where nothing is flushed."""
+    return number * 0.0 if abs(number) < limit else number
+
+
+@inlined
+def _directed(what, x, y, z, rounding, flags):
+    """An operation in double precision that is not rounded to nearest."""
     if what == ADD:
         return directed(x, 1.0, y, rounding)
     if what == SUBTRACT:
-        return directed(x, 1.0, -y, rounding)
-    return directed(x, y, -0.0 if what == MULTIPLY else z, rounding)
+        return directed(x, 1.0, y if y != y else -y, rounding)
+    if what == MULTIPLY:
+        return directed(x, y, math.copysign(0.0, x * y), rounding)
+    if what == FMA:
+        return directed(x, y, z, rounding)
+    if what == DIVIDE:
+        return directed_quotient(x, y, rounding)
+    if what == RECIPROCAL:
+        return directed_quotient(1.0, x, rounding)
+    if what == ROOT:
+        return directed_root(x, rounding) if x > 0 else calculated(what, x, y, z, flags)
+    return calculated(what, x, y, z, flags)
 
 
 @inlined
@@ -99,9 +151,12 @@ def calculated(what, x, y, z, flags):
     if what == DIVIDE:
         return x / y
     if what == MINIMUM or what == MAXIMUM:
+        if flags & SIGN_OF_BOTH:
+            size = _extreme(what, abs(x), abs(y), flags)
+            return -size if (math.copysign(1.0, x) < 0) != (math.copysign(1.0, y) < 0) else size
         return _extreme(what, x, y, flags)
     if what == NEGATE:
-        return -x
+        return x if x != x else -x
     if what == ABSOLUTE:
         return abs(x)
     if what == COPY_SIGN:
@@ -125,13 +180,21 @@ def _extreme(what, x, y, flags):
 
 
 @inlined
+def _invalid(x):
+    """Of an operand without a result: a NaN stays; others leave one with a sign, which double precision alone keeps."""
+    return x if x != x else INVALID
+
+
+@inlined
 def _special(what, x):
     if what == ROOT:
-        return math.sqrt(x) if x >= 0 else (x if x == 0 else math.nan)
+        return math.sqrt(x) if x >= 0 else _invalid(x)
     if what == RECIPROCAL:
         return 1.0 / x
     if what == RECIPROCAL_ROOT:
-        return 1.0 / math.sqrt(x) if x >= 0 else math.nan
+        if x == 0:
+            return math.copysign(math.inf, x)
+        return 1.0 / math.sqrt(x) if x > 0 else _invalid(x)
     if what == EXPONENTIAL:
         return 2.0**x if x < 2000.0 or x != x else math.inf
     if what == LOGARITHM:
@@ -144,11 +207,11 @@ def _special(what, x):
         return math.sin(x)
     if what == COSINE:
         return math.cos(x)
-    if what == SINE_OF_TURNS:
-        return math.sin(TWO_PI * x)
-    if what == COSINE_OF_TURNS:
-        return math.cos(TWO_PI * x)
-    return math.tanh(x)
+    if what == SINE_OF_TURNS or what == COSINE_OF_TURNS:
+        if x == x:  # MUFU takes 25 bits of a turn
+            x = math.trunc(x * 2.0**25) / 2.0**25 if abs(x) < 2.0**30 else 0.0
+        return math.sin(TWO_PI * x) if what == SINE_OF_TURNS else math.cos(TWO_PI * x)
+    return x if abs(x) < 2.0**-8 else math.tanh(x)
 
 
 @inlined
@@ -177,28 +240,39 @@ def compared(how, x, y):
 def operate_on_singles(what, a, b, c, target, flags, n):
     """Operations of single precision, rounded to nearest: the low words of the lanes' registers."""
     x, y, z, found = a.view(np.float32), b.view(np.float32), c.view(np.float32), target.view(np.float32)
+    limit = np.float32(SMALLEST_NORMAL if flags & FLUSH else 0.0)
     if what == FMA:
         for lane in range(n):
-            found[2 * lane] = fused_single(x[2 * lane], y[2 * lane], z[2 * lane])
+            left, right, added = _input(x[2 * lane], limit), _input(y[2 * lane], limit), _input(z[2 * lane], limit)
+            found[2 * lane] = fused_single(left, right, added)
     elif what == ADD:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) + np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) + np.float64(right))
     elif what == SUBTRACT:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) - np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) - np.float64(right))
     elif what == MULTIPLY:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) * np.float64(y[2 * lane]))
+            left, right = _input(x[2 * lane], limit), _input(y[2 * lane], limit)
+            found[2 * lane] = np.float32(np.float64(left) * np.float64(right))
     else:
         for lane in range(n):
-            left, right = np.float64(x[2 * lane]), np.float64(y[2 * lane])
-            found[2 * lane] = np.float32(calculated(what, left, right, 0.0, flags))
+            wide_left, wide_right = np.float64(_input(x[2 * lane], limit)), np.float64(_input(y[2 * lane], limit))
+            found[2 * lane] = np.float32(calculated(what, wide_left, wide_right, 0.0, flags))
     for lane in range(n):
         number = found[2 * lane]
         bits = target[lane] & 0xFFFFFFFF
-        if flags & FLUSH and abs(number) < np.float32(1.1754943508222875e-38):
+        if abs(number) < limit:
             bits &= 0x80000000
         target[lane] = bits if number == number else 0x7FFFFFFF
+
+
+@inlined
+def _input(number, limit):
+    """As _flushed, in single precision."""
+    return number * np.float32(0.0) if abs(number) < limit else number
 
 
 @called
@@ -217,14 +291,31 @@ def operate_on_doubles(what, a, b, c, target, flags, n):
     else:
         for lane in range(n):
             found[lane] = calculated(what, x[lane], y[lane], 0.0, flags)
+    for lane in range(n):
+        if found[lane] != found[lane]:
+            found[lane] = _kept_nan(what, x[lane], y[lane], z[lane], found[lane])
 
 
 @called
-def compare_singles(a, b, how, n):
+def _kept_nan(what, x, y, z, number):
+    """A result in double precision: of NaN the second operand or another that is (seen on H100), quiet."""
+    if number == number or what > FMA:
+        return number
+    if y != y:
+        return y + y
+    if what == FMA and z != z:
+        return z + z
+    return x + x if x != x else number
+
+
+@called
+def compare_singles(a, b, how, flags, n):
     """The lanes for which a comparison of single precision holds."""
     x, y, bits = a.view(np.float32), b.view(np.float32), np.int64(0)
+    limit = np.float32(SMALLEST_NORMAL if flags & FLUSH else 0.0)
     for lane in range(n):
-        bits |= np.int64(compared(how, np.float64(x[2 * lane]), np.float64(y[2 * lane]))) << lane
+        left, right = np.float64(_input(x[2 * lane], limit)), np.float64(_input(y[2 * lane], limit))
+        bits |= np.int64(compared(how, left, right)) << lane
     return bits
 
 
@@ -241,8 +332,8 @@ FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL = range(6)
 
 
 @inlined
-def tested(what, x):
-    """PTX ISA, testp; of single precision where normal and subnormal are distinguished."""
+def tested(what, x, kind):
+    """PTX ISA, testp; zeros are normal numbers."""
     if what == FINITE:
         return not (math.isinf(x) or x != x)
     if what == INFINITE:
@@ -251,8 +342,8 @@ def tested(what, x):
         return x == x
     if what == NOT_A_NUMBER:
         return x != x
-    small = abs(x) < 1.1754943508222875e-38
-    return x != 0 and small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
+    small = x != 0 and abs(x) < (SMALLEST_DOUBLE if kind == F64 else SMALLEST_NORMAL)
+    return small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
 
 
 @called
@@ -279,13 +370,46 @@ def convert(registers, row, target, cell, single, double, n):
 def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, double):
     if of == SIGNED:
         bits = (bits << (64 - in_bits)) >> (64 - in_bits)
+    if of == SIGNED or of == UNSIGNED:
+        return to_bits(cell, single, double, whole_number(bits, of, to, rounding), to, rounding, flags)
     number = to_number(cell, single, double, bits, of)
+    if of == F64 and number != number and to != F64 and flags & SATURATE == 0:
+        return nan_of_double(number, to, out_bits)
+    if flags & FLUSH and of == F32:
+        number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
         if flags & TO_INTEGER:
             number = rounded(number, rounding) if abs(number) < 2.0**60 else number
             rounding = np.int64(NEAREST)
         return to_bits(cell, single, double, number, to, rounding, flags)
     return integer_bits(number, to == SIGNED, rounding, out_bits)
+
+
+@inlined
+def whole_number(bits, kind, to, rounding):
+    """An integer as a number that rounds once: in double precision as asked, for narrower types to odd beyond 53 bits.
+
+    See :func:`odd_sum`.
+    """
+    if to != F64:
+        if (bits < -(1 << 53) or bits >= (1 << 53) or kind == UNSIGNED and bits < 0) and bits & 0x7FF:
+            bits = (bits & ~np.int64(0x7FF)) | np.int64(0x800)
+        return np.float64(np.uint64(bits)) if kind == UNSIGNED and bits < 0 else np.float64(bits)
+    low, high = np.float64(bits & 0xFFFFFFFF), bits >> 32
+    if kind == UNSIGNED:
+        high &= 0xFFFFFFFF
+    upper = np.float64(high) * 2.0**32
+    return upper + low if rounding == NEAREST else directed(upper, 1.0, low, rounding)
+
+
+@inlined
+def nan_of_double(number, to, width):
+    """What a NaN in double precision becomes: a quiet one of its sign; of integers the one with the upper bit alone."""
+    sign = np.int64(1) << (width - 1)
+    if to == UNSIGNED or to == SIGNED:
+        return sign
+    quiet = np.int64(0x7FC00000) if to == F32 else np.int64(0x7E00 if to == F16 else 0x7FC0)
+    return quiet | sign if math.copysign(1.0, number) < 0 else quiet
 
 
 TO_INTEGER = 32  # a flag: .rni and the like from a floating-point type to one

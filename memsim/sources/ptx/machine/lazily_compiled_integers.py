@@ -78,9 +78,9 @@ def _one(what, a, b, c, mask, shift, x):
     if what == ABSOLUTE:
         return abs(signed_a)
     if what == DIFFERENCE:
-        return c + (a - b if a > b else b - a)
+        return c + (a - b if np.uint64(a) > np.uint64(b) else b - a)
     if what == DIFFERENCE_SIGNED:
-        return c + abs(signed_a - signed_b)
+        return c + (signed_a - signed_b if signed_a > signed_b else signed_b - signed_a)
     if what == SATURATED_ADD or what == SATURATED_SUBTRACT:
         result = signed_a + signed_b if what == SATURATED_ADD else signed_a - signed_b
         return min(max(result, -(np.int64(1) << (width - 1))), (np.int64(1) << (width - 1)) - 1)
@@ -97,15 +97,15 @@ def _one(what, a, b, c, mask, shift, x):
     if what == MULTIPLY_24_SIGNED:
         return (((a << 40) >> 40) * ((b << 40) >> 40)) >> x
     if what == BIT_MASK:
-        return ((np.int64(1) << min(b & 255, 32)) - 1) << min(a & 255, 32)
+        return ((np.int64(1) << min(b & WORD, 32)) - 1) << min(a & WORD, 32)
     return _packed(what, a, b)
 
 
 @inlined
 def _division(what, a, b, signed_a, signed_b):
-    """Division by zero gives all ones, and the dividend as remainder."""
+    """Division by zero gives all ones, as the code does that ptxas makes of it; so does the remainder."""
     if b == 0:
-        return np.int64(-1) if what == DIVIDE or what == DIVIDE_SIGNED else a
+        return np.int64(-1)
     if what == DIVIDE:
         return np.int64(np.uint64(a) // np.uint64(b))
     if what == REMAINDER:

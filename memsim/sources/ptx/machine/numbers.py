@@ -30,7 +30,7 @@ def scaled(number, exponent):
 def to_number(cell, single, double, bits, kind):
     """The number that bits stand for; ``cell``, ``single`` and ``double`` are one place in memory."""
     if kind == F32 or kind == TF32:
-        cell[0] = bits
+        cell[0] = bits & ~0x1FFF if kind == TF32 else bits  # the lower bits of TF32 are none
         return np.float64(single[0])
     if kind == F64:
         cell[0] = bits
@@ -105,16 +105,21 @@ def _single_bits(cell, single, number, rounding, flags):
 
 @called
 def rounded(value, rounding):
-    """A number as a whole one."""
+    """A number as a whole one, a zero with the number's sign."""
+    return math.copysign(_whole(value, rounding), value)
+
+
+@called
+def _whole(value, rounding):
     if rounding == ZERO:
-        return math.trunc(value)
+        return np.float64(math.trunc(value))
     if rounding == DOWN:
-        return math.floor(value)
+        return np.float64(math.floor(value))
     if rounding == UP:
-        return math.ceil(value)
+        return np.float64(math.ceil(value))
     if rounding == AWAY:
-        return math.floor(value + 0.5)
-    low = math.floor(value)
+        return np.float64(math.floor(value + 0.5))
+    low = np.float64(math.floor(value))
     rest = value - low
     if rest > 0.5 or rest == 0.5 and low - 2.0 * math.floor(low / 2.0) == 1.0:
         return low + 1.0

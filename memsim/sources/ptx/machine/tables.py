@@ -32,8 +32,8 @@ class MachineArrays(NamedTuple):
     some: np.ndarray  # i8 [LANES], lanes of one of several rows
     trace_addresses: np.ndarray  # i8 [LANES], theirs in the trace
     left: np.ndarray  # bool [LANES]
-    left_matrix: np.ndarray  # f8 [16, 64], operands and sums of a matrix product
-    right_matrix: np.ndarray  # f8 [64, 256]
+    left_matrix: np.ndarray  # f8 [32, 256], operands and sums of a matrix product
+    right_matrix: np.ndarray  # f8 [512, 256]
     sums: np.ndarray  # f8 [16, 256]
     cell: np.ndarray  # i8 [1], a place to read bits as numbers
     single: np.ndarray  # f4 [2], the same place

@@ -4,19 +4,30 @@ Fragments as PTX ISA 9.0 has them, sections 9.7.14 and 9.7.15. With g = lane / 4
 32-bit register, register i of the left matrix holds row g + 8 (i % 2) and the columns from 4 E (i / 2) + E t on;
 register i of the right one column g and the rows from 4 E i + E t on; element i of the sum row g + 8 (i / 2 % 2) and
 column 8 (i / 4) + 2 t + i % 2.
+
+Floating-point sums are those of tensor cores: products and the number that they are added to are cut off at one place,
+so many bits below the largest exponent among them, summed, and rounded once, to zero for a sum in single precision
+(Xie et al., *MMA-Sim*, arXiv 2511.10909; Khattak and Mikaitis, *Accurate Models of NVIDIA Tensor Cores*, arXiv
+2512.07004). Products in double precision are added one after another.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
-from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
+from memsim.sources.ptx.machine.fused import fused
+from memsim.sources.ptx.machine.numbers import NEAREST, ZERO, to_bits, to_number
 
-F16, F64, SIGNED = int(Type.f16), int(Type.f64), int(Type.signed)
-MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 64, 16
+F16, F32, F64, SIGNED, E4M3, E5M2 = (
+    int(one) for one in (Type.f16, Type.f32, Type.f64, Type.signed, Type.e4m3, Type.e5m2)
+)
+MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 256, 16
+_SHORT = 13  # bits below the largest exponent with which a sum in single precision keeps no more than these, too
 
 
 @called
@@ -32,11 +43,11 @@ def element(cell, single, double, word, number, bits, kind):
 def multiply(registers, row, lists, cell, single, double, left, right, total):
     """mma.sync: d = a * b + c, of the whole warp.
 
-    LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the
-    bits of an element, Y the types of a, b, c and d; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16,
-    256].
+    LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k, the bits
+    of an element, and how sums are cut off (:func:`_products`), Y the types of a, b, c and d; A says whether whole
+    numbers saturate. ``left`` is f8 [32, 256], ``right`` f8 [512, 256], ``total`` f8 [16, 256].
     """
-    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
+    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, (row[X] >> 32) & 255
     n_d, n_a, n_b, n_c = row[COUNT] & 255, (row[COUNT] >> 8) & 255, (row[COUNT] >> 16) & 255, row[COUNT] >> 24
     of_d = row[LIST]
     of_a = of_d + n_d
@@ -55,7 +66,9 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
             for j in range(per):
                 right[i * 4 * per + t * per + j, g] = element(cell, single, double, word, j, bits, kind_b)
     _sums(registers, lists, of_c, n_c, kind_c, cell, single, double, total, n, True)
-    _products(left, right, total, n, depth)
+    _products(left, right, total, n, depth, row[X] >> 40, row[Y], cell, single, double)
+    if row[A]:
+        _saturate(total, n)
     _results(registers, lists, of_d, n_d, kind_d, cell, single, double, total)
 
 
@@ -73,12 +86,86 @@ def _sums(registers, lists, first, count, kind, cell, single, double, total, n, 
 
 
 @called
-def _products(left, right, total, n, depth):
+def _products(left, right, total, n, depth, cut, kinds, cell, single, double):
+    """Add products.
+
+    Args:
+        cut: bits below the largest exponent, where sums are cut off, and from its bit 8 on how many products are summed
+            at once; 0: sums are exact, but for those in double precision.
+        kinds: the types of a, b, c and d, a byte each.
+    """
+    if cut == 0:
+        for i in range(ROWS):
+            for k in range(depth):
+                factor = left[i, k]
+                for j in range(n):
+                    total[i, j] = fused(factor, right[k, j], total[i, j])
+        return
+    kind_d = kinds >> 24
+    least_a, least_b, least_c = _least(kinds & 255), _least((kinds >> 8) & 255), _least((kinds >> 16) & 255)
+    for k in range(depth):
+        for i in range(ROWS):
+            left[ROWS + i, k] = _power(left[i, k], least_a, cell, double)
+        for j in range(n):
+            right[MOST_DEPTH + k, j] = _power(right[k, j], least_b, cell, double)
     for i in range(ROWS):
-        for k in range(depth):
-            factor = left[i, k]
-            for j in range(n):
-                total[i, j] += factor * right[k, j]
+        for j in range(n):
+            value = total[i, j]
+            for first in range(0, depth, cut >> 8):
+                last = first + (cut >> 8)
+                value = _cut_sum(left, right, i, j, first, last, value, least_c, cut & 255, cell, double)
+                value = _rounded(value, kind_d, cut & 255, cell, single, double)
+            total[i, j] = value
+
+
+@inlined
+def _least(kind):
+    """The power of two of a type's subnormal numbers."""
+    return 2.0**-14 if kind == F16 or kind == E5M2 else 2.0**-6 if kind == E4M3 else 2.0**-126
+
+
+@inlined
+def _power(number, least, cell, double):
+    """The power of two that a number's exponent stands for; 0 of zero."""
+    double[0] = number
+    cell[0] &= np.int64(0x7FF) << 52
+    return 0.0 if number == 0 else max(double[0], least)
+
+
+@called
+def _cut_sum(left, right, i, j, first, last, value, least, bits, cell, double):
+    """A sum of products and a value, each cut off at so many bits below the largest power of two among them."""
+    largest, exact = _power(value, least, cell, double), value
+    for k in range(first, last):
+        exact += left[i, k] * right[k, j]
+        largest = max(largest, left[ROWS + i, k] * right[MOST_DEPTH + k, j])
+    if largest == 0 or not math.isfinite(exact):
+        return exact + 0.0  # a sum of zeros has no sign
+    unit = np.float64(np.int64(1) << bits) / largest
+    whole = np.int64(value * unit)
+    for k in range(first, last):
+        whole += np.int64(left[i, k] * right[k, j] * unit)
+    return np.float64(whole) / unit
+
+
+@called
+def _rounded(value, kind, bits, cell, single, double):
+    """A sum in the type of the result: halves to nearest, single precision to zero, and cut off with few bits."""
+    if kind == F16:
+        return to_number(cell, single, double, to_bits(cell, single, double, value, F16, NEAREST, np.int64(0)), F16)
+    if abs(value) >= 2.0**128 or value != value:
+        return value * math.inf
+    word = to_bits(cell, single, double, value, F32, ZERO, np.int64(0))
+    if bits == _SHORT:
+        word &= -(np.int64(1) << (23 - _SHORT))
+    return to_number(cell, single, double, word, F32)
+
+
+@called
+def _saturate(total, n):
+    for i in range(ROWS):
+        for j in range(n):
+            total[i, j] = min(max(total[i, j], -(2.0**31)), 2.0**31 - 1.0)
 
 
 @called
@@ -115,7 +202,7 @@ def multiply_shared(m, registers, row, shared, limit, warp, scaled):
     """
     lists, cell, single, double = m.lists, m.cell, m.single, m.double
     left, right, total = m.left_matrix, m.right_matrix, m.sums
-    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
+    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, (row[X] >> 32) & 255
     n_d, n_a = row[COUNT] & 255, (row[COUNT] >> 8) & 255
     kind_a, kind_b, kind_d = row[Y] & 255, (row[Y] >> 8) & 255, row[Y] >> 24
     per, width = 32 // bits, bits // 8
@@ -143,7 +230,7 @@ def multiply_shared(m, registers, row, shared, limit, warp, scaled):
                 return False
             right[k, j] = sign_b * _shared_element(m, shared + at, width, kind_b, cell, single, double)
     _sums(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total, n, scaled)
-    _products(left, right, total, n, depth)
+    _products(left, right, total, n, depth, row[X] >> 40, row[Y], cell, single, double)
     _results(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total)
     return True
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from memsim.sources.ptx.lowering.builder import ZERO
 from memsim.sources.ptx.machine import floats, numbers
 from memsim.sources.ptx.machine.codes import Float, Micro, Type
@@ -45,11 +48,23 @@ def double(b: SassBuilder, k: int) -> int:
     operand = b.operand(k)
     if isinstance(operand, Imm):
         return b.constant(operand.value << 32)
-    return _signed(b, b.wide(operand), operand, SIGN_64)
+    row = b.wide(operand)
+    if not isinstance(operand, Reg | Bank):
+        return row
+    row = _signed(b, row, replace(operand, negative=False), SIGN_64)
+    if not operand.negative:
+        return row
+    result = b.temp()  # a NaN keeps its sign
+    b.emit(Micro.floating, dst=result, a=row, x=int(Type.f64), y=Float.negate, shift=numbers.NEAREST, mask=0)
+    return result
 
 
-def _operate(b: SassBuilder, what: Float, to: int, rows: list[int], kind: Type, flags: int | None = None) -> None:
-    fields = {"x": int(kind), "y": int(what), "shift": _rounding(b), "mask": _flags(b) if flags is None else flags}
+def _operate(
+    b: SassBuilder, what: Float, to: int, rows: list[int], kind: Type, flags: int | None = None,
+    rounding: int | None = None,
+) -> None:  # fmt: skip
+    rounding, flags = (_rounding(b) if rounding is None else rounding), (_flags(b) if flags is None else flags)
+    fields = {"x": int(kind), "y": int(what), "shift": rounding, "mask": flags}
     b.emit(Micro.floating, dst=to, **dict(zip("abc", rows, strict=False)), **fields)
 
 
@@ -82,13 +97,26 @@ add_double, multiply_double, fuse_double = (
 )  # fmt: skip
 
 
+def _extreme_flags(b: SassBuilder) -> int:
+    return _flags(b) | floats.KEEP_NAN * b.has("NAN") | floats.SIGN_OF_BOTH * b.has("XORSIGN")
+
+
+def _of_extreme(b: SassBuilder, k: int, read: Callable[[SassBuilder, int], int]) -> int:
+    """The row of an operand; with .XORSIGN with its sign, which the result's is made of."""
+    operand = b.operand(k)
+    if not b.has("XORSIGN"):
+        return read(b, k)
+    if not isinstance(operand, Reg | Bank) or not operand.absolute or operand.negative:
+        raise b.unknown()
+    b.operands = (*b.operands[:k], replace(operand, absolute=False), *b.operands[k + 1 :])
+    return read(b, k)
+
+
 def extreme_single(b: SassBuilder) -> None:
     """FMNMX: the smaller where the predicate holds, else the larger; a NaN loses, but for .NAN."""
-    if b.has("XORSIGN"):
-        raise b.unknown()
-    left, right = single(b, 1), single(b, 2)
+    left, right = (_of_extreme(b, k, single) for k in (1, 2))
     least, most = b.temp(), b.temp()
-    flags = _flags(b) | floats.KEEP_NAN * b.has("NAN")
+    flags = _extreme_flags(b)
     _operate(b, Float.minimum, least, [left, right], Type.f32, flags)
     _operate(b, Float.maximum, most, [left, right], Type.f32, flags)
     b.select(b.operand(3), least, most, b.to(b.operand(0)))
@@ -168,15 +196,28 @@ _UPPER = {"RCP64H": Float.reciprocal, "RSQ64H": Float.reciprocal_root}
 
 
 def special_function(b: SassBuilder) -> None:
-    """MUFU: approximations, here rounded to nearest; .RCP64H and .RSQ64H of the upper words of doubles."""
-    to, value = b.to(b.operand(0)), single(b, 1)
+    """MUFU: approximations; .RCP64H and .RSQ64H of the upper words of doubles.
+
+    Hardware has tables, so that results in single precision may be other numbers next to the exact one. Those of halves
+    are the exact ones cut off, as logarithms mostly are. Subnormal numbers are zeros to it: where PTX asks for them,
+    ptxas scales operands and results around it.
+    """
+    to = b.to(b.operand(0))
+    half = next((one for one in b.one.modifiers if one in ("F16", "BF16")), None)
+    value = _source(b, 1, half) if half else single(b, 1)
     for one in b.one.modifiers:
-        if one in _SPECIALS and not b.has("F16", "BF16_V2"):
-            return _operate(b, _SPECIALS[one], to, [value], Type.f32)
+        if one in _SPECIALS:
+            kind, flags = (_KINDS[half][0], 0) if half else (Type.f32, numbers.FLUSH)
+            rounding = floats.special_rounding(_SPECIALS[one], kind)
+            return _operate(b, _SPECIALS[one], to, [value], kind, flags, rounding)
         if one in _UPPER:
             wide, found = b.op(Micro.shift_left, value, b.constant(32), x=64), b.temp()
             _operate(b, _UPPER[one], found, [wide], Type.f64)
-            return b.emit(Micro.shift_right, dst=to, a=found, b=b.constant(32), x=64)
+            is_none = b.temp_predicate()
+            fields = {"x": int(Type.f64), "y": Float.compare, "list": floats.IS_NAN, "shift": numbers.NEAREST}
+            b.emit(Micro.floating, dst=is_none, a=found, b=found, count=FIRST_ONLY, mask=0, **fields)
+            upper = b.op(Micro.shift_right, found, b.constant(32), x=64)
+            return b.emit(Micro.select, dst=to, a=b.constant(0x7FFFFFFF), b=upper, x=is_none)
     raise b.unknown()
 
 
@@ -267,13 +308,26 @@ def fuse_or_move(b: SassBuilder) -> None:
 def extreme_halves(b: SassBuilder) -> None:
     """HMNMX2: the smaller halves where the predicate holds, else the larger."""
     _merged_constants(b)
-    if b.has("XORSIGN"):
-        raise b.unknown()
-    left, right, least, most = halves(b, 1), halves(b, 2), b.temp(), b.temp()
-    flags = _flags(b) | floats.KEEP_NAN * b.has("NAN")
+    left, right = (_of_extreme(b, k, halves) for k in (1, 2))
+    least, most, flags = b.temp(), b.temp(), _extreme_flags(b)
     _operate(b, Float.minimum, least, [left, right], _half_kind(b), flags)
     _operate(b, Float.maximum, most, [left, right], _half_kind(b), flags)
     b.select(b.operand(3), least, most, b.to(b.operand(0)))
+
+
+def extreme_of_three_halves(b: SassBuilder) -> None:
+    """VHMNMX: the smallest or the largest halves of three."""
+    found, flags = [], _extreme_flags(b)
+    if b.has("XORSIGN"):
+        raise b.unknown()
+    rows = [halves(b, k) for k in (1, 2, 3)]
+    for what in (Float.minimum, Float.maximum):
+        row = rows[0]
+        for other in rows[1:]:
+            row, before = b.temp(), row
+            _operate(b, what, row, [before, other], _half_kind(b), flags)
+        found.append(row)
+    b.select(b.operand(4), found[0], found[1], b.to(b.operand(0)))
 
 
 def compare_halves(b: SassBuilder) -> None:
@@ -351,9 +405,33 @@ def to_integer(b: SassBuilder) -> None:
     kinds = _kinds(b)
     integer_type = next((one for one in kinds if one[0] in "US"), "S32")
     of = next((one for one in kinds if one[0] in "FB"), "F32")
-    if _KINDS[integer_type][1] < 32:
-        raise b.unknown()
     _convert(b, integer_type, of)
+    if integer_type in ("S8", "S16"):  # the result has the sign in all its bits
+        to = b.to(b.operand(0))
+        b.emit(Micro.extend, dst=to, a=to, shift=64 - _KINDS[integer_type][1], mask=WORD)
+
+
+def pack_bytes(b: SassBuilder) -> None:
+    """F2IP: two numbers in single precision as whole ones in bytes, the first above."""
+    if not b.has("U8", "S8") or not b.has("F32") or len(b.operands) != 4 or b.operand(3) != Reg("R", -1):
+        raise b.unknown()
+    kind = Type.signed if b.has("S8") else Type.unsigned
+    fields = {"x": int(kind), "y": int(Type.f32), "shift": _rounding(b), "mask": _flags(b)}
+    b.emit(Micro.convert, dst=b.to(b.operand(0)), a=single(b, 1), b=single(b, 2), list=8 | 32 << 8, count=1, **fields)
+
+
+def saturate_integer(b: SassBuilder) -> None:
+    """I2I.SAT: a whole number of 32 bits in fewer, the nearest that they can be."""
+    kinds = _kinds(b)
+    if len(kinds) != 2 or not b.has("SAT") or kinds[1] not in ("S32", "U32") or len(b.operands) != 2:
+        raise b.unknown()
+    (target, out), is_signed = _KINDS[kinds[0]], kinds[1] == "S32"
+    low, high = (-(1 << (out - 1)), (1 << (out - 1)) - 1) if target == Type.signed else (0, (1 << out) - 1)
+    row = b.word(b.operand(1))
+    if is_signed:
+        row = b.op(Micro.maximum_signed, row, b.constant(low & WORD), shift=32)
+    micro = Micro.minimum_signed if is_signed else Micro.minimum
+    b.emit(micro, dst=b.to(b.operand(0)), a=row, b=b.constant(high), shift=32)
 
 
 def from_integer(b: SassBuilder) -> None:
@@ -379,7 +457,9 @@ def round_to_integer(b: SassBuilder) -> None:
 
 
 def pack(b: SassBuilder) -> None:
-    """F2FP: two numbers in single precision as two halves, the first above."""
+    """F2FP: two numbers in single precision as two halves or bytes, the first above; .UNPACK_B: two bytes as halves."""
+    if b.has("E4M3", "E5M2"):
+        return _small(b)
     if not b.has("PACK_AB", "PACK_B") and b.one.name == "F2FP" and not b.has("BF16", "F16"):
         raise b.unknown()
     kind = Type.bf16 if b.has("BF16") else Type.f16
@@ -387,6 +467,23 @@ def pack(b: SassBuilder) -> None:
         raise b.unknown()
     fields = {"x": int(kind), "y": int(Type.f32), "shift": _rounding(b), "mask": _flags(b)}
     b.emit(Micro.convert, dst=b.to(b.operand(0)), a=single(b, 1), b=single(b, 2), list=16 | 32 << 8, count=1, **fields)
+
+
+def _small(b: SassBuilder) -> None:
+    """Numbers of 8 bits, in the lower half of a register."""
+    kind = Type.e4m3 if b.has("E4M3") else Type.e5m2
+    flags = _flags(b) | numbers.FINITE * b.has("SATFINITE")
+    fields = {"dst": b.to(b.operand(0)), "shift": _rounding(b), "mask": flags}
+    if b.has("UNPACK_B") and b.has("F16") and len(b.operands) == 2:
+        row = _source(b, 1, "F16")
+        return b.emit(Micro.convert, a=row, x=int(Type.f16), y=int(kind), list=16 | 8 << 8, count=2, **fields)
+    if not b.has("PACK_AB_MERGE_C") or not b.has("F32"):
+        raise b.unknown()
+    packed = b.temp()
+    fields |= {"dst": packed, "x": int(kind), "y": int(Type.f32), "list": 8 | 32 << 8, "count": 1}
+    b.emit(Micro.convert, a=single(b, 1), b=single(b, 2), **fields)
+    upper = b.op(Micro.shift_left, b.word(b.operand(3)), b.constant(16), x=32, mask=WORD)
+    b.emit(Micro.bit_or, dst=b.to(b.operand(0)), a=packed, b=upper)
 
 
 def add_or_convert_halves(b: SassBuilder) -> None:

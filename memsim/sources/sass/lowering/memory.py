@@ -198,11 +198,11 @@ def _result(b: SassBuilder, to: SassOperand, result: int, width: int, values: li
         return
     rows = [b.to(to, k) for k in range(width // 4)]
     if b.has("CAST"):
-        if width != 4:
-            raise b.unknown()
         same = b.temp_predicate()
-        b.set_predicate(same, Micro.equal, result, values[0])
+        b.set_predicate(same, Micro.equal, result, values[0], shift=64 - 8 * width)
         b.emit(Micro.select, dst=rows[0], a=b.constant(1), b=ZERO, x=same)
+        for row in rows[1:]:
+            b.emit(Micro.copy, dst=row, a=ZERO)
     elif width == 8:
         b.split(to, result)
     else:

@@ -107,7 +107,7 @@ def write_combined(b: SassBuilder, found: int, to: int, complement: int, by: tup
 
 def logic(b: SassBuilder) -> None:
     """PLOP3 and UPLOP3: any two functions of three predicates."""
-    inputs = [b.source_predicate(b.operand(k)) for k in (2, 3, 4)]
+    inputs = [_truth(b, b.operand(k)) for k in (2, 3, 4)]
     results = []
     for k in (0, 1):
         table = b.operand(5 + k)
@@ -120,6 +120,17 @@ def logic(b: SassBuilder) -> None:
     results.sort(key=lambda one: bool(guard) and one[0] == b.predicate(guard))
     for to, found in results:
         b.emit(Micro.predicate, dst=to, a=found, b=found, x=BOTH)
+
+
+def _truth(b: SassBuilder, operand: SassOperand) -> tuple[int, bool]:
+    """A predicate, or whether a register's number is below 0, and whether the complement is meant."""
+    if not isinstance(operand, Reg) or operand.file not in ("R", "UR"):
+        return b.source_predicate(operand)
+    if operand.modifiers != ("SIGN",) or operand.negative or operand.absolute:
+        raise b.unknown("has an operand")
+    is_negative = b.temp_predicate()
+    b.set_predicate(is_negative, Micro.less_signed, b.raw(operand), ZERO)
+    return is_negative, operand.inverted
 
 
 def _function(b: SassBuilder, inputs: list[tuple[int, bool]], table: int) -> int:

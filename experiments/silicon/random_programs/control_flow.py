@@ -13,8 +13,13 @@ _REGISTERS = [f"%r{i}" for i in range(2, 8)]
 class Program:
     """Writes a program's text; ``%r0`` is the thread, ``%r1`` the thread in the grid, ``%r8`` to ``%r11`` addresses."""
 
-    def __init__(self, seed: int, threads: int) -> None:
-        self._random, self._threads = random.Random(seed), threads
+    def __init__(self, seed: int, threads: int, *, clear_shared: bool = False) -> None:
+        """Write a program for blocks of ``threads``.
+
+        Args:
+            clear_shared: clear shared memory first, which a GPU leaves as the kernel before it did.
+        """
+        self._random, self._threads, self._clear_shared = random.Random(seed), threads, clear_shared
         self._lines: list[str] = []
         self._labels = self._source = self._counters = 0
         self.text = self._whole()
@@ -42,6 +47,18 @@ class Program:
         self._add(f"mad.lo.s32 %r1, %r9, {self._threads}, %r0;")
         for number, register in enumerate(_REGISTERS):
             self._add(f"mad.lo.s32 {register}, %r1, {self._random.randint(1, 99)}, {number};")
+        if self._clear_shared:
+            self._clear()
+
+    def _clear(self) -> None:
+        self._lines += ["mov.u32 %r11, 0;", "shl.b32 %r8, %r0, 2;"]
+        for first in range(0, SHARED, self._threads):
+            guard = ""
+            if first + self._threads > SHARED:
+                self._add(f"setp.lt.u32 %p63, %r0, {SHARED - first};")
+                guard = "@%p63 "
+            self._add(f"{guard}st.shared.b32 [%r8 + {4 * first}], %r11;")
+        self._add("bar.sync 0;")
 
     def _add(self, line: str) -> None:
         self._lines.append(line)

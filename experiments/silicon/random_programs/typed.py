@@ -70,11 +70,13 @@ _COMPARED = [
 class TypedProgram:
     """A program that reads and writes SLOTS words of 64 bits of each thread, at its place in ``words``."""
 
+    head_more = ""  # lines before the first
+
     def __init__(self, seed: int, length: int = 40) -> None:
         self._random = random.Random(seed)
         self.forms: list[str] = []
         body = [self._line() for _ in range(length)]
-        self.text = _HEAD + "\n".join([*_moves("ld"), *body, *_moves("st"), "ret;\n}\n"])
+        self.text = _HEAD + self.head_more + "\n".join([*_moves("ld"), *body, *_moves("st"), "ret;\n}\n"])
 
     def _register(self, kind: str) -> str:
         return f"%{kind}{self._random.randrange(PER_KIND)}"
