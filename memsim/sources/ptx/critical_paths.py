@@ -50,7 +50,7 @@ class DependentInstructions:
     def then(self, links: Becomes, matrix: int = 0) -> DependentInstructions:
         """The chain with what one more instruction becomes; what vanishes leaves it as it is.
 
-        >>> Chain().then({INTEGER: 1}).then({FP32: 2}).links[:2]
+        >>> DependentInstructions().then({INTEGER: 1}).then({FP32: 2}).links[:2]
         (1, 2)
         """
         classes = [k for k, count in links.items() if count]
@@ -64,7 +64,7 @@ class DependentInstructions:
     def to(self, link: int) -> DependentInstructions:
         """The chain up to something that takes longer to get its last result.
 
-        >>> chain = Chain().then({INTEGER: 2}).to(OPERAND)
+        >>> chain = DependentInstructions().then({INTEGER: 2}).to(OPERAND)
         >>> chain.links[INTEGER], chain.links[OPERAND]
         (1, 1)
         """
