@@ -1,7 +1,7 @@
 """Nsight Compute: the command line of a profile, and its CSV as numbers.
 
-Caches are flushed before each kernel, which is ncu's default. Its control of clocks is off: it would hold an H100 at its
-base clock, which no user's program sees.
+Caches are flushed before each kernel, which is ncu's default. Its control of clocks is off: it would hold an H100 at
+its base clock, which no user's program sees.
 """
 
 from __future__ import annotations
