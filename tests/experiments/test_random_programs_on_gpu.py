@@ -7,13 +7,16 @@ import subprocess
 import sys
 import tarfile
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sass_launches import needs_machine_code
 
 from experiments.silicon.random_programs import __main__ as random_programs
-from experiments.silicon.random_programs import compare, device, package
+from experiments.silicon.random_programs import compare, device, kept, package
+
+KEPT = Path(__file__).parent.parent / "data" / "random_programs_h100.zip"  # what kept.keep wrote
 
 WORKER = """
 import json, sys, time
@@ -64,6 +67,13 @@ def test_comparison_finds_a_changed_word(tmp_path):
     assert [line.split(", ")[0] for line in lines] == [
         "control 1: gpu and sass: word 7", "control 1: gpu and ptx: word 7"
     ]  # fmt: skip
+
+
+@needs_machine_code
+def test_machine_code_leaves_what_an_h100_left():
+    found = list(kept.run_kept(KEPT))
+    assert len(found) == 58
+    assert [name for name, gpu, memsim in found if (gpu != memsim).any()] == []
 
 
 @pytest.mark.slow

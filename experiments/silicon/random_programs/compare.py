@@ -20,8 +20,6 @@ from memsim.sources.sass.kernel import SassKernel
 from memsim.sources.sass.program import unknown_instructions
 from memsim.support.errors import InputError
 
-NONE = "-"
-
 
 @dataclass
 class Comparison:
@@ -32,16 +30,21 @@ class Comparison:
         fell_back: instructions that the SASS machine does not know, with the programs that have them.
         lines: one for each difference.
         differing: differing programs by pair of machines.
+        equal: programs whose memory a GPU left as both, one or neither of the machines, bit by bit, by kind and which.
     """
 
     programs: int = 0
     fell_back: Counter[str] = field(default_factory=Counter)
     lines: list[str] = field(default_factory=list)
     differing: Counter[str] = field(default_factory=Counter)
+    equal: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def __str__(self) -> str:
         parts = [*self.lines, f"{self.programs} programs compared"]
         parts += [f"{pair}: {number} programs differ" for pair, number in self.differing.items()]
+        parts += [
+            f"{kind}: the GPU's bits are those of {which}: {n}" for (kind, which), n in sorted(self.equal.items())
+        ]
         parts += [f"not known, in {number} programs: {what}" for what, number in self.fell_back.most_common()]
         return "\n".join(parts)
 
@@ -108,18 +111,19 @@ def _machines(
         text = package.module_text(kind, [seed], cubin.architecture)
         entry, left = f"program_{seed}", {}
         try:
-            left["ptx"] = _run(text, entry, kind, inputs[seed % len(inputs)], None)
+            left["ptx"] = run(text, entry, kind, inputs[seed % len(inputs)], None)
         except InputError as error:
             found.fell_back[f"PTX: {str(error).split(': ', 1)[-1]}"] += 1
         kernel = SassKernel(entry, tuple(code[entry]), cubin)
         problems = unknown_instructions(kernel)
         found.fell_back.update({problem.split(" has ")[0].split()[0] for problem in problems})
         if not problems:
-            left["sass"] = _run(text, entry, kind, inputs[seed % len(inputs)], kernel)
+            left["sass"] = run(text, entry, kind, inputs[seed % len(inputs)], kernel)
         yield seed, left
 
 
-def _run(text: str, entry: str, kind: package.Kind, words: np.ndarray, kernel: SassKernel | None) -> np.ndarray:
+def run(text: str, entry: str, kind: package.Kind, words: np.ndarray, kernel: SassKernel | None) -> np.ndarray:
+    """What a launch leaves of a program's words: of its PTX or, given, of its machine code."""
     memory, left = DeviceMemory(), words.copy()
     launch = PtxLaunch(text, entry, (kind.blocks, 1, 1), (kind.threads, 1, 1), [memory.add(left, "words")])
     execute(launch if kernel is None else replace(launch, sass=kernel), memory)
@@ -128,6 +132,9 @@ def _run(text: str, entry: str, kind: package.Kind, words: np.ndarray, kernel: S
 
 def _tell(found: Comparison, kind: str, seed: int, words: dict[str, np.ndarray]) -> None:
     found.programs += 1
+    if "gpu" in words:
+        same = [one for one in ("sass", "ptx") if one in words and (words[one] == words["gpu"]).all()]
+        found.equal[kind, " and ".join(same) or "neither machine"] += 1
     for one, other in (("ptx", "sass"), ("gpu", "sass"), ("gpu", "ptx")):
         if one not in words or other not in words:
             continue

@@ -94,7 +94,7 @@ def write(folder: Path, seeds: dict[str, range], gpu: str, *, as_ptx: bool = Fal
             batch = {"name": f"{name}_{first}", "kind": name, "seeds": group, "blocks": kind.blocks,
                      "threads": kind.threads}  # fmt: skip
             text = module_text(kind, group, capability)
-            image = text.encode() if as_ptx else _cubin(text, capability, str(batch["name"]))
+            image = text.encode() if as_ptx else cubin_of(text, capability, str(batch["name"]))
             (folder / f"{batch['name']}.xz").write_bytes(lzma.compress(image))
             batches.append(batch)
     words = {name: np.stack([KINDS[name].words(k) for k in range(INPUTS)]) for name in seeds}
@@ -103,7 +103,12 @@ def write(folder: Path, seeds: dict[str, range], gpu: str, *, as_ptx: bool = Fal
     shutil.copy(device.__file__, folder / "device.py")
 
 
-def _cubin(text: str, capability: int, name: str) -> bytes:
+def cubin_of(text: str, capability: int, name: str) -> bytes:
+    """Assemble a module; ``name`` is what an error calls it.
+
+    Raises:
+        InputError: ptxas is missing, or refuses it.
+    """
     done = assemble(text, capability)
     if done.problem is not None:
         raise InputError("random programs", name, done.problem)

@@ -134,13 +134,16 @@ def _power(number, least, cell, double):
 
 @called
 def _cut_sum(left, right, i, j, first, last, value, least, bits, cell, double):
-    """A sum of products and a value, each cut off at so many bits below the largest power of two among them."""
-    largest, exact = _power(value, least, cell, double), value
+    """A sum of products and a value, each cut off at so many bits below the largest power of two among them.
+
+    That is 2**-126 at least, and a sum of zeros has no sign (both seen on an H100).
+    """
+    largest, exact = max(_power(value, least, cell, double), 2.0**-126), value
     for k in range(first, last):
         exact += left[i, k] * right[k, j]
         largest = max(largest, left[ROWS + i, k] * right[MOST_DEPTH + k, j])
-    if largest == 0 or not math.isfinite(exact):
-        return exact + 0.0  # a sum of zeros has no sign
+    if not math.isfinite(exact):
+        return exact
     unit = np.float64(np.int64(1) << bits) / largest
     whole = np.int64(value * unit)
     for k in range(first, last):
