@@ -1,65 +1,109 @@
-"""Nsight Compute: which counters are asked for, and its CSV as numbers.
+"""Nsight Compute: the command line of a profile, and its CSV as numbers.
 
-Metric names are those of compute capability 7.0 and later (Nsight Compute, Metrics Reference); a sector has 32 bytes.
-Caches are flushed before each kernel and clocks are fixed, which are ncu's defaults.
+Caches are flushed before each kernel, which is ncu's default. Its control of clocks is off: it would hold an H100 at
+its base clock, which no user's program sees.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 
+from experiments.silicon.columns import COLUMNS, short
 from memsim.support.errors import InputError
 
-METRICS = {
-    "l1_read_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1_read_hits": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum",
-    "l1_write_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "l2_read_sectors": "lts__t_sectors_srcunit_tex_op_read.sum",
-    "l2_read_hits": "lts__t_sectors_srcunit_tex_op_read_lookup_hit.sum",
-    "l2_write_sectors": "lts__t_sectors_srcunit_tex_op_write.sum",
-    "dram_read_sectors": "dram__sectors_read.sum",
-    "dram_write_sectors": "dram__sectors_write.sum",
-    "cycles": "sm__cycles_elapsed.max",
-    "nanoseconds": "gpu__time_duration.sum",
-}
 _ABOUT = ("Kernel Name", "Block Size", "Grid Size")
 
 
-def command(program: list[str], kernel: str) -> list[str]:
-    """The command line that profiles the first launch of a kernel, one row of counters."""
-    asked = ["--metrics", ",".join(METRICS.values()), "--csv", "--page", "raw", "--print-units", "base"]
-    return ["ncu", *asked, "--kernel-name", f"regex:{kernel}", "--launch-count", "1", *program]
+def command(program: Sequence[str], log: Path, metrics: str, kernel: str = "", count: int = 0) -> list[str]:
+    """The command line that profiles launches of a program into a file.
+
+    Args:
+        program: the executable and its arguments.
+        log: for ncu's output.
+        metrics: their names, joined by commas.
+        kernel: a regular expression of the kernels' names; "": all.
+        count: launches at most; 0: all.
+    """
+    line = ["ncu", "--clock-control", "none", "--metrics", metrics, "--csv", "--page", "raw", "--print-units", "base"]
+    line += ["--kernel-name", f"regex:{kernel}"] if kernel else []
+    line += ["--launch-count", str(count)] if count else []
+    return [*line, "--log-file", str(log), *program]
 
 
-def read(text: str, where: str | Path) -> list[dict[str, str | float]]:
-    """Rows of ``ncu --csv --page raw``, under the names of :data:`METRICS`, with kernel, block and grid.
+@dataclass(frozen=True)
+class Launch:
+    """A kernel's launch with its counters.
 
-    Lines before the header (a program's own output, ``==PROF==``) are skipped; so is the row of units.
+    Attributes:
+        kernel, block, grid: as ncu prints them.
+        values: by metric, in ncu's base units; what ncu could not tell (``n/a``) is left out.
+    """
+
+    kernel: str
+    block: str
+    grid: str
+    values: dict[str, float]
+
+    def row(self) -> dict[str, str]:
+        """Kernel, grid, block and the counters under the names of :data:`COLUMNS`."""
+        counted = {name: short(self.values[metric]) for name, metric in COLUMNS.items() if metric in self.values}
+        return {"kernel": self.kernel, "grid": _extent(self.grid), "block": _extent(self.block), **counted}
+
+
+def _extent(text: str) -> str:
+    """
+    >>> _extent("(16, 2, 1)")
+    '16x2x1'
+    """
+    return text.strip("()").replace(", ", "x")
+
+
+def launches(text: str, where: str | Path) -> list[Launch]:
+    """Every launch of ``ncu --csv --page raw``, with each metric that the file has a number for.
 
     Raises:
-        InputError: no header, a metric is missing, a value is no number.
+        InputError: no header, or one without a launch's name and extents.
     """
-    lines = text.splitlines()
-    start = next((n for n, line in enumerate(lines) if line.startswith('"ID"')), None)
-    if start is None:
-        raise InputError(where, "CSV", 'has no line that begins with "ID"; give the output of ncu --csv --page raw')
-    table = csv.DictReader(lines[start:])
-    missing = [name for name in (*_ABOUT, *METRICS.values()) if name not in (table.fieldnames or [])]
+    found = []
+    for row in _rows(_table(text, where)):
+        cells = {name: _number(cell) for name, cell in row.items() if name and "__" in name}
+        values = {name: value for name, value in cells.items() if value is not None}
+        if values:
+            found.append(Launch(row["Kernel Name"], row["Block Size"], row["Grid Size"], values))
+    return found
+
+
+def _table(text: str, where: str | Path, needed: Iterable[str] = _ABOUT) -> csv.DictReader[str]:
+    """The table in ncu's output; what stands before it (a program's own output, ``==PROF==``) is skipped."""
+    start = text.find('"ID",')
+    if start < 0:
+        raise InputError(where, "CSV", 'has no header with "ID"; give the output of ncu --csv --page raw')
+    table = csv.DictReader(text[start:].splitlines())
+    missing = [name for name in needed if name not in (table.fieldnames or [])]
     if missing:
-        raise InputError(where, missing[0], "is no column; profile with all metrics of experiments/silicon/ncu.py")
-    return list(_rows(table, where))
+        raise InputError(where, missing[0], "is no column; give the output of ncu --csv --page raw")
+    return table
 
 
-def _rows(table: csv.DictReader[str], where: str | Path) -> Iterator[dict[str, str | float]]:
-    for number, row in enumerate(table):
-        if number == 0 and not row["ID"]:  # units
-            continue
-        found: dict[str, str | float] = {name.split()[0].lower(): row[name] or "" for name in _ABOUT}
-        for name, metric in METRICS.items():
-            try:
-                found[name] = float((row[metric] or "").replace(",", ""))
-            except ValueError:
-                raise InputError(where, metric, f"is {row[metric]!r} in row {number}; give a number") from None
-        yield found
+def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
+    """Rows of launches; not that of the units, and nothing that ncu prints behind the table."""
+    for row in table:
+        if row["ID"] and row["ID"].isdigit():
+            yield {name: cell or "" for name, cell in row.items() if isinstance(name, str)}
+
+
+def _number(cell: str) -> float | None:
+    """A cell as ncu writes numbers, ``1,234.5``; None: it is none.
+
+    >>> _number("1,234.5"), _number("n/a"), _number("nan")
+    (1234.5, None, None)
+    """
+    try:
+        value = float(cell.replace(",", ""))
+    except ValueError:
+        return None
+    return value if isfinite(value) else None

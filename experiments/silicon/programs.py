@@ -45,4 +45,6 @@ PROGRAMS = [
     Program(LIBRARY / "stencil.cu", "seven_point", ("512", "64"), ("32", "4")),
     Program(LIBRARY / "transpose.cu", "direct", ("4096", "naive"), ("64", "naive")),
 ]
-CHASE, CHANNELS = HERE / "chase.cu", HERE / "channels.cu"
+CHASE, CHANNELS, EVENTS = HERE / "chase.cu", HERE / "channels.cu", HERE / "events.cu"
+MECHANISMS, SGEMM = HERE / "mechanisms.cu", HERE / "sgemm.cu"
+GROUPS = ("launches", "streams", "l2", "stores", "l1", "shared", "pipes", "dram", "more", "carve", "latency")

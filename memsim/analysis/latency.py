@@ -58,7 +58,7 @@ def expected_latency_terms(
         t1, t2: hit latencies, cycles.
         memory: Tm, cycles; a nan matters only where something missed in L2.
 
-    >>> [float(term) for part in expected_latency_terms(np.array(0.5), np.array(0.5), 100, 200, np.array(800.0))]
+    >>> [float(term) for term in expected_latency_terms(np.array(0.5), np.array(0.5), 100, 200, np.array(800.0))]
     [50.0, 50.0, 200.0]
     """
     unused = np.isnan(h1) & np.isnan(h2)

@@ -20,6 +20,7 @@ from memsim.analysis.launch_time import deferred_writes
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import CountUnit, Event, Level
+from memsim.trace.schema import Instructions
 
 SECTOR_BYTES = 32
 _OLDEST = "7.0"  # compute capability that the profiler begins with
@@ -186,5 +187,7 @@ def _instructions(result: RunResult) -> Iterator[Metric]:
     memory = _profiled(result, "instructions", range(len(result.trials.ops)))
     if memory is None or not executed.get("gap_instructions"):
         return
-    every = memory + executed["gap_instructions"] + executed["barriers"] + executed["masked"]
+    every = memory + executed["gap_instructions"] + executed["masked"]
+    if result.trials.about["trace"].get("instructions") != Instructions.machine_code:
+        every += executed["barriers"]  # the gaps of machine code have them already
     yield _count(result, "smsp__inst_executed.sum", "inst", every)

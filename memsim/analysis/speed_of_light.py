@@ -29,6 +29,7 @@ from memsim.analysis.utilization import (
     L2,
     LOAD_STORE,
     constant_cycles,
+    pipe_name,
     warp_instructions,
 )
 
@@ -129,4 +130,4 @@ def _pipes(about: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     count = about["gpu"]["sm"]["count"]
     for name, taken in (about["executed"].get("pipe_cycles") or {}).items():
         if taken:
-            yield ("tensor cores" if name == "tensor" else f"{name} pipes"), taken / count
+            yield pipe_name(name), taken / count

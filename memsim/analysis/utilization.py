@@ -11,6 +11,7 @@ from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
+_PIPE_NAMES = {"alu": "ALU", "fma": "FMA", "fma_heavy": "FMAHeavy", "fp16": "FP16", "fp64": "FP64", "xu": "XU"}
 CONSTANTS = "constants' unit"
 SLICE = "busiest slice of L2"
 _CROWDED = 1.75  # times the mean of all slices: chance alone gives the busiest of 64 slices 1.3 times as much
@@ -154,6 +155,15 @@ def _load_store(result: RunResult) -> float:
     return sum(load_store_cycles(op, sm) for op in ops)
 
 
+def pipe_name(pipe: str) -> str:
+    """What reports call one of memsim.gpu.pipes.PIPES.
+
+    >>> pipe_name("fma_heavy"), pipe_name("shuffle"), pipe_name("tensor")
+    ('FMAHeavy pipes', 'shuffle pipes', 'tensor cores')
+    """
+    return TENSOR if pipe == "tensor" else f"{_PIPE_NAMES.get(pipe, pipe)} pipes"
+
+
 def _pipe(result: RunResult) -> list[ComponentUtilization]:
     """The busiest of what executes the instructions between accesses, where the trace tells their classes."""
     about = result.trials.about
@@ -161,11 +171,9 @@ def _pipe(result: RunResult) -> list[ComponentUtilization]:
     if not any(taken.values()):
         return []
     busiest = max(taken, key=lambda name: taken[name])
-    name = TENSOR if busiest == "tensor" else f"{busiest} pipes"
+    name = pipe_name(busiest)
     busy = taken[busiest] / (about["gpu"]["sm"]["count"] * result.cycles.mean)
-    return [
-        ComponentUtilization(name, busy, "instructions of the class over what its lanes could do; the busiest class")
-    ]
+    return [ComponentUtilization(name, busy, "instructions of the pipe over what its lanes could do; the busiest pipe")]
 
 
 def _issue(result: RunResult) -> float:

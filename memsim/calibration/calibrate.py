@@ -19,7 +19,7 @@ _FIELDS = {
 def calibrate_gpu(
     probed: ProbedGPU, base: str | None, curve_file: str, progress: Callable[[str], None]
 ) -> tuple[str, Calibration]:
-    """Measure a board.
+    """Measure a board; an interrupt ends the measurement and keeps what has been found.
 
     Args:
         base: preset or path that tells the rest; None: the newest preset that is no newer than the board.
@@ -36,12 +36,20 @@ def calibrate_gpu(
     source = f"memsim calibrate, {device.name}, {date.today().isoformat()}, {curve_file}"
     known = Calibration(base or boards.nearest(device.capability), source)
     _take_properties(known, device)
-    measure(probed, known, progress)
+    try:
+        _take_launch(known, probed)
+        measure(probed, known, progress)
+    except KeyboardInterrupt:
+        known.interrupted = True
+        known.left.append("interrupted: the rest was not measured")
+    return device.name, known
+
+
+def _take_launch(known: Calibration, probed: ProbedGPU) -> None:
     cycles = round(probed.launch_ns() * known.gpu.sm.clock_mhz / 1000)
     how = "from one empty kernel to the next, of a thousand launched one after the other"
     known.take({"launch.idle_cycles": cycles}, how)
     known.take({"launch.active_cycles": 0}, "counted within idle_cycles", "assumed")
-    return device.name, known
 
 
 def _take_properties(known: Calibration, device: Properties) -> None:

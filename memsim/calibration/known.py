@@ -26,6 +26,7 @@ class Calibration:
         left: why a group of values is still the base's, a sentence each.
         curve: latency against the length of a list.
         rates: "l2" and "dram" -> bytes per cycle against the number of blocks.
+        interrupted: whether the measurement was ended before everything was found.
     """
 
     base: str
@@ -34,6 +35,7 @@ class Calibration:
     left: list[str] = field(default_factory=list)
     curve: list[Point] = field(default_factory=list)
     rates: dict[str, list[Point]] = field(default_factory=dict)
+    interrupted: bool = False
 
     @property
     def gpu(self) -> GPU:

@@ -9,6 +9,8 @@ import typer
 
 from memsim.cli.options import Force
 
+INTERRUPTED = 130
+
 
 def calibrate(
     out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
@@ -19,7 +21,7 @@ def calibrate(
     """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, and DRAM latency.
 
     It needs an idle NVIDIA GPU and nvcc. A CSV file of the same name gets the curves: latency against the length of a
-    list.
+    list. Ctrl-C keeps the values found so far.
 
     \b
     memsim calibrate -o mygpu.toml
@@ -46,3 +48,5 @@ def calibrate(
     for reason in found.left:
         typer.echo(f"left as in {found.base}: {reason}", err=True)
     typer.echo(f"{out}: {len(found.values)} values of {board_name}, the others of {found.base}; {points}: the curve")
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)

@@ -46,6 +46,8 @@ class Architecture:
         checked_partitions: partitions that a launch check takes instead; 0: the same.
         shared_unit: a block's bytes of shared memory are a multiple.
         reserved_shared_bytes: that the system takes of every block.
+        tensor_sum_bits: bits after which a tensor core cuts the terms of a sum off.
+        tensor_row_bits: bits of a row that it sums at once; 0: all of them.
     """
 
     group_lanes: int = 16
@@ -66,6 +68,8 @@ class Architecture:
     checked_partitions: int = 0
     shared_unit: int = 512
     reserved_shared_bytes: int = 0
+    tensor_sum_bits: int = 23
+    tensor_row_bits: int = 0
 
     def data_lanes(self, width: int) -> int:
         """Lanes whose words the data stage of L1 or shared memory reads together, of `width` bytes each."""
@@ -86,7 +90,11 @@ _FERMI = Architecture(
 _KEPLER = replace(_FERMI, register_unit=256, pair_registers=frozenset(), warp_unit=4, shared_unit=256)
 _MAXWELL = replace(_KEPLER, splits_wide=False)
 _VOLTA = replace(_MAXWELL, uncached_by_line=True, pairs_share_words=True, sector_counters=True)
-_AMPERE = replace(_VOLTA, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True)
+_TURING = replace(_VOLTA, tensor_sum_bits=24)
+_AMPERE = replace(
+    _TURING, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True, tensor_row_bits=128
+)  # fmt: skip
+_HOPPER = replace(_AMPERE, tensor_sum_bits=25, tensor_row_bits=0)
 
 ARCHITECTURES = {  # by the compute capability from which on it holds
     (1, 0): _TESLA,
@@ -97,7 +105,9 @@ ARCHITECTURES = {  # by the compute capability from which on it holds
     (6, 0): replace(_MAXWELL, warp_unit=2, checked_partitions=4),
     (6, 1): _MAXWELL,
     (7, 0): _VOLTA,
+    (7, 5): _TURING,
     (8, 0): _AMPERE,
+    (9, 0): _HOPPER,
 }
 _NEVER_MADE = ((0, 0), (1, 0)), ((1, 4), (2, 0)), ((4, 0), (5, 0))  # from, up to but not
 

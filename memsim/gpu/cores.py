@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import Field
 
 from memsim.gpu.choices import (
@@ -17,62 +15,8 @@ from memsim.gpu.choices import (
     ReservedFrom,
     WarpScheduler,
 )
+from memsim.gpu.pipes import Pipes
 from memsim.gpu.section import Section
-
-
-def _lanes(what: str) -> Any:
-    return Field(
-        None, ge=1, le=4096, description=f"results of {what} instructions per cycle and SM; none: limited by issue only"
-    )
-
-
-def _link(what: str, to: str = "one that uses its result") -> Any:
-    return Field(None, ge=0, le=10**5, description=f"latency from {what} instruction to {to}")
-
-
-def _macs(kind: str) -> Any:
-    return Field(
-        None, ge=1, le=2**20, description=f"multiply-accumulates of {kind} per cycle and SM on the tensor cores"
-    )
-
-
-class Pipes(Section):
-    """What executes the instructions of a gap: width and latency of each class (memsim.trace.schema).
-
-    Machine code says by its stall counts what latencies of fixed length are. Of its instructions the cycles here are
-    those of such alone whose latency varies, and which set a scoreboard.
-
-    The schedulers of an SM have equal shares of each. None: the class takes issue slots alone, and
-    ``sm.instruction_cycles`` from one to the next on a chain. Of the links apart from their class, a guard and an
-    operand take ``integer_cycles`` first, a branch ``control_cycles``.
-    """
-
-    integer_lanes: int | None = _lanes("integer")
-    integer_cycles: int | None = _link("an integer")
-    fp32_lanes: int | None = _lanes("single-precision")
-    fp32_cycles: int | None = _link("a single-precision")
-    half_lanes: int | None = _lanes("half-precision (two to an instruction's lane)")
-    half_cycles: int | None = _link("a half-precision")
-    fp64_lanes: int | None = _lanes("double-precision")
-    fp64_cycles: int | None = _link("a double-precision")
-    special_lanes: int | None = _lanes("special-function")
-    special_cycles: int | None = _link("a special-function")
-    conversion_lanes: int | None = _lanes("conversion")
-    conversion_cycles: int | None = _link("a conversion")
-    control_lanes: int | None = _lanes("control (branches, votes, predicates)")
-    control_cycles: int | None = _link("a control")
-    shuffle_lanes: int | None = _lanes("shuffle")
-    shuffle_cycles: int | None = _link("a shuffle")
-    guard_cycles: int | None = _link("a comparison", "one that its predicate decides on")
-    operand_cycles: int | None = _link("an arithmetic", "an access that uses its result")
-    branch_cycles: int | None = _link("a branch", "what runs next")
-    tensor_f16_macs: int | None = _macs("f16 and bf16")
-    tensor_tf32_macs: int | None = _macs("tf32")
-    tensor_i8_macs: int | None = _macs("8-bit integers")
-    tensor_f8_macs: int | None = _macs("8-bit floats")
-    tensor_f64_macs: int | None = _macs("f64")
-    tensor_cycles: int | None = _link("a matrix")
-    register_cycles: int | None = _link("an instruction that reads a special register", "one that uses its value")
 
 
 class SM(Section):

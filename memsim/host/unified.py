@@ -36,10 +36,10 @@ def requested_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
         i8 [m], numbers of the blocks to move, ascending.
 
     >>> on_gpu = np.zeros(32, bool)
-    >>> wanted_blocks(on_gpu, np.array([0]))                 # one block
+    >>> requested_blocks(on_gpu, np.array([0]))                 # one block
     array([0])
     >>> on_gpu[[0, 1]] = True
-    >>> wanted_blocks(on_gpu, np.array([2]))                 # three of four: the fourth comes along
+    >>> requested_blocks(on_gpu, np.array([2]))                 # three of four: the fourth comes along
     array([2, 3])
     """
     after = resident.copy()

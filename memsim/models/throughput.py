@@ -91,7 +91,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
     l2 = gpu.l2
     served = requested * l2.sector_cycles + partial * (l2.of_partial_store - l2.sector_cycles)
-    served = served - replied * l2.sector_cycles * (1 - 1 / (l2.read_sectors or 1))  # atomics, which are few, count as reads
+    served = served - replied * l2.sector_cycles * (1 - 1 / (l2.read_sectors or 1))  # few atomics: they count as reads
     rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     mapping = layout(tx, gpu).mapping[:lines]
     return TracedWork(

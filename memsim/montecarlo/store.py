@@ -22,6 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim.gpu.pipes import PIPES
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
@@ -60,7 +61,6 @@ _PROFILE_DEFAULTS = {
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(
     ("registers", "shared_bytes", "warps", "gap_instructions", "barriers", "masked"), int
 )
-_PIPES = (*INSTRUCTION_CLASSES, "tensor")
 _UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
@@ -198,12 +198,12 @@ def _check_sample(path: str | Path, about: dict[str, Any]) -> None:
 
 
 def _check_pipes(path: str | Path, cycles: Any) -> None:
-    """By class of instructions, cycles."""
+    """By pipe, cycles."""
     where = "about.executed.pipe_cycles"
     _check_fields(path, where, cycles, {})
     for name, value in cycles.items():
-        if name not in _PIPES:
-            raise InputError(path, f"{where}.{name}", f"is not known; classes are {', '.join(_PIPES)}")
+        if name not in PIPES and name not in INSTRUCTION_CLASSES:  # results from before trace schema 1.12 have classes
+            raise InputError(path, f"{where}.{name}", f"is not known; pipes are {', '.join(PIPES)}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
             raise InputError(path, f"{where}.{name}", f"is {value!r:.60}; give cycles, a number of 0 or more")
 

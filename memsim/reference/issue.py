@@ -1,6 +1,6 @@
 """A warp scheduler's issue ports and pipes.
 
-An SM has several schedulers with equal shares of its issue ports and of its pipes, each of which serves one class of
+An SM has several schedulers with equal shares of its issue ports and of its pipes, each of which serves some classes of
 instructions (Volta's and Ampere's four processing blocks: NVIDIA V100 whitepaper, WP-08608-001). A compute run is the
 instructions between two memory instructions of a warp. It occupies ports and pipes, first come, first served, in exact
 fractions of a cycle; nothing later can delay it, so the state of a port is the time at which it is free again.
@@ -13,7 +13,8 @@ from math import ceil
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
+from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
+from memsim.trace.schema import LINKS, TENSOR_TYPES
 
 RESOLUTION = Fraction(1, 64)  # of a cycle, to which a compute run's time in a pipe is rounded up
 
@@ -25,7 +26,7 @@ class IssueUnit:
         self.gpu, self.schedulers = gpu, gpu.sm.schedulers or 1
         self.port_free = Fraction(0)
         self.address_unit_free = 0
-        self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
+        self.pipe_free = dict.fromkeys(PIPES, Fraction(0))
 
     def issue(self, count: int, begun: int, critical_path: int, mix: Any, known: bool, last: str, time: int) -> int:
         """Issue a compute run from `time` on; return the cycle in which its warp continues.
@@ -36,7 +37,7 @@ class IssueUnit:
             count: instructions, the last `begun` of them memory instructions or of variable latency.
             critical_path: instructions on the longest chain of dependences.
             mix: instructions of each class, and those on the critical path, if it is `known`.
-            last: pipe of a last instruction of variable latency; "" if there is none.
+            last: class of a last instruction of variable latency; "" if there is none.
         """
         sm = self.gpu.sm
         one = Fraction(sm.issue_cycles * self.schedulers, sm.issue_per_cycle)
@@ -47,8 +48,7 @@ class IssueUnit:
         for name, busy in self._pipe_cycles(mix).items():
             if busy:
                 self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy
-                own = self._rounded(sm.warp_size, getattr(sm.pipes, f"{name}_lanes")) if name == last else 0
-                ends.append(ceil(self.pipe_free[name] - own))
+                ends.append(ceil(self.pipe_free[name] - self._occupancy(last, 1).get(name, 0)))
         return max(*ends, time + self._critical_path(mix))
 
     def generate_addresses(self, time: int) -> int:
@@ -58,13 +58,18 @@ class IssueUnit:
         return taken
 
     def _pipe_cycles(self, mix: Any) -> dict[str, Fraction]:
-        pipes, times = self.gpu.sm.pipes, {}
-        for each in INSTRUCTION_CLASSES:
-            lanes = getattr(pipes, f"{each}_lanes")
-            times[each] = self._rounded(int(mix[f"count_{each}"]) * self.gpu.sm.warp_size, lanes)
-        macs = [(int(mix[f"count_{each}"]), getattr(pipes, f"{each}_macs")) for each in TENSOR_TYPES]
+        pipes, times = self.gpu.sm.pipes, dict.fromkeys(PIPES, Fraction(0))
+        for each in PIPES_OF:
+            for pipe, busy in self._occupancy(each, int(mix[f"count_{each}"])).items():
+                times[pipe] += busy
+        macs = [(int(mix[f"count_{each}"]), tensor_rate(pipes, each)) for each in TENSOR_TYPES]
         times["tensor"] = sum((self._rounded(work, rate) for work, rate in macs), Fraction(0))
         return times
+
+    def _occupancy(self, each: str, count: int) -> dict[str, Fraction]:
+        """Cycles for which `count` instructions of a class occupy pipes; nothing for an unknown class."""
+        pipes, results = self.gpu.sm.pipes, count * self.gpu.sm.warp_size
+        return {pipe: self._rounded(results, getattr(pipes, field)) for pipe, field in PIPES_OF.get(each, ())}
 
     def _rounded(self, work: int, per_cycle: int | None) -> Fraction:
         return ceil(Fraction(work * self.schedulers, per_cycle) / RESOLUTION) * RESOLUTION if per_cycle else Fraction(0)
@@ -74,8 +79,10 @@ class IssueUnit:
         pipes, cycles = self.gpu.sm.pipes, 0
         for each in LINKS:
             latency = getattr(pipes, f"{each}_cycles")
-            if latency is None and each in ("guard", "operand"):
+            if latency is None and each in ("guard", "operand", "multiply", "uniform"):
                 latency = pipes.integer_cycles
+            if each == "resolve":
+                latency = pipes.resolve_cycles or 0
             if latency is None and each == "branch":
                 latency = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)

@@ -63,8 +63,12 @@ access needs, ``chain_branch`` branches, which have no comparison's time in them
 ``chain_integer``, ``chain_control`` and the like; what reads no more than 1.7 leaves the three out, and takes chains of
 a file of 1.8 for shorter than they are. ``count_tensor`` are matrix instructions, and for each of TENSOR_TYPES
 ``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add
-up to the gap. In traces of machine code, a mix has no chains but ``stall_cycles`` (from 1.10 on): the sum of the stall
-counts of its instructions, without that of an instruction that sets a scoreboard at its end.
+up to the gap. From 1.12 on, multiplications of integers (``multiply``) and instructions of the uniform data path
+(``uniform``) have classes of their own; before, they were counted as ``integer``. Also from 1.12 on, matrix
+instructions of a warp group (wgmma) have types of their own. In traces of machine code, a mix has
+no chains but ``stall_cycles`` (from 1.10 on), the sum of the stall counts of its instructions without that of an
+instruction that sets a scoreboard at its end, and ``chain_resolve`` (from 1.12 on), the number of instructions that
+decide which instruction is next: branches, calls, returns, and BSYNC, where divergent lanes meet.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
 of source files, the GPU and ``by_data`` do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
@@ -80,7 +84,7 @@ from math import prod
 import numpy as np
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 11)
+VERSION = (1, 12)
 
 
 class OpKind(IntEnum):
@@ -197,9 +201,14 @@ OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0, "async_copy": 0, "by_data": 0}
 ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "bytes": "<u8", "element_bytes": "<u2"}
 
 # Of instructions without memory access, after the table of arithmetic throughput in the CUDA C++ Programming Guide.
-INSTRUCTION_CLASSES = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
-LINKS = (*INSTRUCTION_CLASSES, "guard", "operand", "branch")  # of a chain; the last three instead of a class's
-TENSOR_TYPES = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+# Which pipes execute a class: memsim.gpu.pipes. The last two are counted from 1.12 on.
+_CLASSES_BEFORE_1_12 = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
+_CLASSES_FROM_1_12 = ("multiply", "uniform")
+INSTRUCTION_CLASSES = (*_CLASSES_BEFORE_1_12, *_CLASSES_FROM_1_12)
+LINKS = (*INSTRUCTION_CLASSES, "guard", "operand", "branch", "resolve")  # of a chain; the last four are of no class
+_TENSOR_BEFORE_1_12 = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+GROUP_TYPES = ("tensor_group_f16", "tensor_group_tf32", "tensor_group_i8", "tensor_group_f8")  # of warp groups (wgmma)
+TENSOR_TYPES = (*_TENSOR_BEFORE_1_12, *GROUP_TYPES)
 MIX = np.dtype(
     [
         *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "chain")),
@@ -209,13 +218,18 @@ MIX = np.dtype(
         ("stall_cycles", "<u4"),
     ]
 )
-# What a file older than 1.8 lacks, and one older than 1.10.
-MIX_DEFAULTS = {**{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]}, "stall_cycles": 0}
+# What a file older than 1.8 lacks, one older than 1.10, and one older than 1.12 (`chain_resolve`, two classes).
+MIX_DEFAULTS = {
+    **{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]},
+    "stall_cycles": 0,
+    **{f"{what}_{each}": 0 for each in _CLASSES_FROM_1_12 for what in ("count", "chain")},
+    **{f"count_{each}": 0 for each in GROUP_TYPES},
+}
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
 MOST_MIXES = 1 << 16
 MOST_STALL = 15  # cycles: a stall count has four bits
 # Of instructions without access that set a scoreboard: those of variable latency, by what decides on it.
-RESULT_CLASSES = (*INSTRUCTION_CLASSES, "tensor", "constant", "register")  # the last: S2R, special registers
+RESULT_CLASSES = (*_CLASSES_BEFORE_1_12, "tensor", "constant", "register")  # the last: S2R, special registers
 
 
 @dataclass(frozen=True)

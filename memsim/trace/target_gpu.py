@@ -17,7 +17,7 @@ from memsim.trace.reader import Trace
 def gpu_label(gpu: GPU) -> str:
     """What a trace says of the GPU that it is made for: the name of a preset, if it is one unchanged.
 
-    >>> stated(load_gpu("h100"))
+    >>> gpu_label(load_gpu("h100"))
     'h100'
     """
     unchanged = gpu.name in names() and load_gpu(gpu.name) == gpu

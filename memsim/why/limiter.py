@@ -13,14 +13,15 @@ WORD_BYTES = 4  # of a bank
 LIMITING_SHARE = 0.6  # a component that is busy for more of the time limits the kernel
 _PIPES = " pipes"
 _FEWER = {  # by the pipes that are busiest: what takes less of them
-    "integer": "compute indices outside of loops, in 32 bits, with powers of two for divisors; unroll",
-    "fp32": "compute less: products and sums in one instruction (fma), factors outside of loops; or in half precision, "
+    "ALU": "compute indices outside of loops, in 32 bits, with powers of two for divisors; unroll",
+    "FMAHeavy": "multiply indices outside of loops, in 32 bits; divide by powers of two",
+    "FMA": "compute less: products and sums in one instruction (fma), factors outside of loops; or in half precision, "
     "two at a time (half2), or on tensor cores",
-    "half": "compute two at a time (half2), or on tensor cores",
-    "fp64": "compute in single precision where that is enough; a GPU of this kind has few units for double",
-    "special": "call fewer roots, exponentials and sines: tables, polynomials, or values kept from before",
-    "conversion": "convert once, when data come in or go out, not in loops",
-    "control": "reduce branches: unroll, or select values instead of branching",
+    "FP16": "compute two at a time (half2), or on tensor cores",
+    "FP64": "compute in single precision where that is enough; a GPU of this kind has few units for double",
+    "XU": "call fewer roots, exponentials and sines: tables, polynomials, or values kept from before; convert once, "
+    "when data come in or go out, not in loops",
+    "branch": "reduce branches: unroll, or select values instead of branching",
     "shuffle": "shuffle less: let each lane add up more by itself first",
 }
 

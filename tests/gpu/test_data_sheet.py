@@ -42,7 +42,9 @@ def test_data_sheet_presets_have_published_rates(name):
     sectors_per_us = gpu.dram.channels * gpu.dram.clock_mhz / gpu.dram.timing.burst
     assert sectors_per_us * 32 / 1000 == pytest.approx(bandwidth, rel=1e-3)
     if tflops is not None:
-        flops_per_us = 2 * gpu.sm.pipes.tensor_f16_macs * gpu.sm.count * gpu.sm.clock_mhz
+        flops_per_us = (
+            2 * (gpu.sm.pipes.tensor_group_f16_macs or gpu.sm.pipes.tensor_f16_macs) * gpu.sm.count * gpu.sm.clock_mhz
+        )
         assert flops_per_us / 1e6 == pytest.approx(tflops, rel=0.1)
 
 

@@ -190,7 +190,7 @@ def _link(file):
         (_json("about", lambda about: about["trace"].update(blocks=0)), "about.trace holds an impossible number"),
         (_json("about", lambda about: about["trace"].update(path=[1])), r"about.trace.path is \[1\]; it must be"),
         (_pipes([1]), "about.executed.pipe_cycles is not a JSON object"),
-        (_pipes({"fp31": 1.0}), "about.executed.pipe_cycles.fp31 is not known; classes are integer, fp32"),
+        (_pipes({"fp31": 1.0}), "about.executed.pipe_cycles.fp31 is not known; pipes are alu, fma"),
         (_pipes({"fp32": "many"}), "about.executed.pipe_cycles.fp32 is 'many'; give cycles"),
         (_pipes({"fp32": -1}), "about.executed.pipe_cycles.fp32 is -1; give cycles"),
         (_pipes({"tensor": True}), "about.executed.pipe_cycles.tensor is True; give cycles"),

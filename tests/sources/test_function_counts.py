@@ -23,7 +23,7 @@ def has_tools():
 
 
 pytestmark = pytest.mark.skipif(not has_tools(), reason="nvcc 13.0 and nvdisasm are not installed")
-INTEGER, CONTROL = INSTRUCTION_CLASSES.index("integer"), INSTRUCTION_CLASSES.index("control")
+MULTIPLY, CONTROL = INSTRUCTION_CLASSES.index("multiply"), INSTRUCTION_CLASSES.index("control")
 WRITTEN = {
     np.true_divide: "a / b", np.floor_divide: "floor(a / b)", np.reciprocal: "1 / a", np.power: "pow(a, b)",
     np.arctan: "atan(a)", np.arctan2: "atan2(a, b)", np.arcsin: "asin(a)", np.arccos: "acos(a)",
@@ -78,7 +78,7 @@ def counted(code, taken=""):
     issued = [one for one in executed(code, taken) if one.kind != "memory" and not loads_constant(one)]
     arrays = sum(one.opcode.startswith("LDG") and "CONSTANT" not in one.opcode for one in code)  # but for coefficients
     total = Counter(INSTRUCTION_CLASSES.index(one.kind) for one in issued)
-    total.subtract({INTEGER: arrays, CONTROL: 2})
+    total.subtract({MULTIPLY: arrays, CONTROL: 2})
     return {each: count for each, count in total.items() if count}
 
 

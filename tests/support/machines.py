@@ -27,7 +27,7 @@ from memsim.gpu.choices import (
 )
 from memsim.gpu.component import Component
 from memsim.gpu.config import GPU, gpu_from_dict
-from memsim.gpu.cores import Pipes
+from memsim.gpu.pipes import Pipes
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import (
     MIX,

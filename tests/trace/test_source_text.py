@@ -203,7 +203,7 @@ def test_no_file_outside_programs_folders_gets_into_trace(tmp_path, cuda_file, m
 
 
 def test_entries_without_line_are_shown_first(tmp_path, cuda_file, monkeypatch):
-    monkeypatch.setattr(choice, "places_of", lambda tool: ())  # run as PTX: machine code has no line 0
+    monkeypatch.setattr(choice, "paths_of", lambda tool: ())  # run as PTX: machine code has no line 0
     trace = _compiled(tmp_path, cuda_file, ptx=PTX.replace(".loc 1 2 5", ".loc 1 0 0"))
     (file,) = sources(memsim.simulate(trace, gpu="tesla-c2050", trials=1), [])
     assert [line.text for line in file.lines] == ["st.global.u32", *LINES]

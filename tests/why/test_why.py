@@ -184,7 +184,7 @@ def test_warps_that_slow_model_are_not_advised(monkeypatch):
     [
         ("tensor", Cause.tensor_bound, "the tensor cores are the limit"),
         ("fp64", Cause.issue_bound, "compute in single precision"),
-        ("integer", Cause.issue_bound, "compute indices outside of loops"),
+        ("alu", Cause.issue_bound, "compute indices outside of loops"),
     ],
 )
 def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):

@@ -6,21 +6,12 @@ import numpy as np
 
 from memsim.gpu.choices import Dependence, FullSet, Inclusion
 from memsim.gpu.config import GPU
+from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import (
-    BLOCK_TICKS,
-    CRITICAL_PATH,
-    PIPES,
-    RESULT,
-    RING,
-    SCHEDULER,
-    SLOTS,
-    TICKS,
-    WRITE_POLICY,
-)
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, RESULT_CLASSES, TENSOR_TYPES
+from memsim.hierarchy.sm.state import BLOCK_TICKS, CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
+from memsim.trace.schema import LINKS, RESULT_CLASSES, TENSOR_TYPES
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, divergent: bool) -> np.ndarray:
@@ -81,28 +72,28 @@ def block_ticks(gpu: GPU) -> int:
 
 
 def compute_run_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
-    """Times of compute runs, i8 [n_mixes, PIPES + 1]: ticks in each pipe of a scheduler, cycles of the critical path.
+    """Times of compute runs, i8 [n_mixes, pipes + 1]: ticks in each pipe of a scheduler, cycles of the critical path.
 
     Machine code has stall cycles instead of a critical path; they hold the latency of matrix instructions, too.
 
-    A pipe of `lanes` results a cycle and SM takes a warp instruction of its scheduler 32 * schedulers / lanes cycles.
-    Classes without lanes take issue slots alone.
+    An instruction of a class with `lanes` results per cycle and SM occupies each of its pipes (gpu.pipes) for
+    32 * schedulers / lanes cycles. Classes without lanes take issue slots alone.
 
     Args:
         mixes: MIX [n_mixes].
     """
     pipes, schedulers = gpu.sm.pipes, gpu.sm.schedulers or 1
-    times = np.zeros((len(mixes), PIPES + 1), np.int64)
-    for k, each in enumerate(INSTRUCTION_CLASSES):
-        lanes = getattr(pipes, f"{each}_lanes")
-        if lanes:
-            times[:, k] = -(-mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size * schedulers * TICKS // lanes)
+    times = np.zeros((len(mixes), len(PIPES) + 1), np.int64)
+    for each, occupied in PIPES_OF.items():
+        results = mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size
+        for pipe, field in occupied:
+            if lanes := getattr(pipes, field):
+                times[:, PIPES.index(pipe)] += -(-results * schedulers * TICKS // lanes)
     for each in LINKS:
         times[:, CRITICAL_PATH] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
     for each in TENSOR_TYPES:
-        rate = getattr(pipes, f"{each}_macs")
-        if rate:
-            times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
+        if rate := tensor_rate(pipes, each):
+            times[:, PIPES.index("tensor")] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
     stalls = mixes["stall_cycles"].astype(np.int64)
     times[:, CRITICAL_PATH] += np.where((mixes["count_tensor"] > 0) & (stalls == 0), pipes.tensor_cycles or 0, stalls)
     return times
@@ -120,29 +111,33 @@ def results(gpu: GPU) -> np.ndarray:
         own = sm.shared_latency_cycles if name == "constant" else getattr(sm.pipes, f"{name}_cycles")
         found[number]["cycles"] = sm.instruction_cycles if own is None else own
         kind = "control" if name == "register" else name
-        if kind in INSTRUCTION_CLASSES and (lanes := getattr(sm.pipes, f"{kind}_lanes")):
-            found[number]["pipe"] = INSTRUCTION_CLASSES.index(kind)
-            found[number]["ticks"] = -(-sm.warp_size * (sm.schedulers or 1) * TICKS // lanes)
+        for pipe, field in PIPES_OF.get(kind, ()):
+            if lanes := getattr(sm.pipes, field):
+                found[number]["pipe"] = PIPES.index(pipe)
+                found[number]["ticks"] = -(-sm.warp_size * (sm.schedulers or 1) * TICKS // lanes)
     return found
 
 
-_CLASS_OF = {"guard": "integer", "operand": "integer", "branch": "control"}  # what a link counts as without its own
+_CLASS_OF = {  # what a link counts as without cycles of its own
+    "guard": "integer", "operand": "integer", "multiply": "integer", "uniform": "integer", "branch": "control"
+}  # fmt: skip
 
 
 def link_cycles(gpu: GPU, link: str) -> int:
     """Cycles of a link of a critical path, one of LINKS: its own, or its class's, or `sm.instruction_cycles`."""
+    if link == "resolve":
+        return gpu.sm.pipes.resolve_cycles or 0
     stated = (getattr(gpu.sm.pipes, f"{each}_cycles") for each in (link, _CLASS_OF.get(link, link)))
     return next((cycles for cycles in stated if cycles is not None), gpu.sm.instruction_cycles)
 
 
 def pipe_cycles(gpu: GPU, mixes: np.ndarray, executed: np.ndarray) -> dict[str, float]:
-    """SM cycles, over all SMs, in which pipes are busy with a trace's compute runs, by class; those with lanes alone.
+    """SM cycles, over all SMs, in which pipes are busy with a trace's compute runs, by pipe; those with lanes alone.
 
     Args:
         mixes: MIX [n_mixes].
         executed: rows of it, one per compute run.
     """
     times = np.bincount(executed, minlength=len(mixes)) @ compute_run_times(gpu, mixes)
-    names = (*INSTRUCTION_CLASSES, "tensor")
     schedulers = gpu.sm.schedulers or 1
-    return {name: float(times[k]) / TICKS / schedulers for k, name in enumerate(names) if times[k]}
+    return {name: float(times[k]) / TICKS / schedulers for k, name in enumerate(PIPES) if times[k]}

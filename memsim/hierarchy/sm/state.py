@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.gpu import pipes
 from memsim.gpu.choices import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
-from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, LoadClass, OpKind
+from memsim.trace.schema import Flag, LoadClass, OpKind
 
 SLOTS = 64  # warp slots of an SM, at most
 EVENT_BITS = 17  # of an event's key that name a slot: those of second paths lie behind all SMs' (`second_path_slots`)
@@ -82,9 +83,8 @@ RING = 64  # loads of a class that may be unanswered, at most
 SCOREBOARD = np.dtype([("outstanding", "<i8"), ("time", "<i8")])
 # Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there.
 RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
-# Pipes of a scheduler: one per class of instructions, and the tensor cores. Times of a mix: ticks in each pipe, then
-# its critical path.
-PIPES = len(INSTRUCTION_CLASSES) + 1
+# Pipes of a scheduler. Times of a mix: ticks in each pipe, then its critical path.
+PIPES = len(pipes.PIPES)
 CRITICAL_PATH = PIPES
 TICKS = 64  # of a cycle
 BLOCK_TICKS = 256  # of a cycle, in which the starts of blocks are counted

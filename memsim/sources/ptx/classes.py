@@ -25,6 +25,7 @@ from memsim.sources.function_counts import (
     HALF,
     INTEGER,
     INTEGER_QUOTIENTS,
+    MULTIPLY,
     SHUFFLE,
     SINGLE,
     SPECIAL,
@@ -33,7 +34,7 @@ from memsim.sources.function_counts import (
 from memsim.sources.ptx.critical_paths import BRANCH, DependentInstructions, critical_path_to
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.module import Immediate, Instruction, Register
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
+from memsim.trace.schema import GROUP_TYPES, INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
@@ -193,6 +194,8 @@ class Counter:
             sums = [use for use in self._uses.get(name, ()) if use.name in ("add", "sub") and not use.has(*_ROUNDINGS)]
             if len(sums) == 1 and next(filter(None, map(self._fusible, effects(sums[0]).reads)), None) is one:
                 return {}
+        if one.type == "f32" and one.name in ("min", "max", "selp", "slct", "set"):
+            return {INTEGER: 1}  # the ALU compares and selects
         return {FP64 if one.type == "f64" else FP32: 1}
 
     def _fusible(self, name: str) -> Instruction | None:
@@ -220,7 +223,7 @@ class Counter:
                 else {INTEGER: 1}
             )
         wide = one.type.endswith("64")
-        group = FP64 if one.type == "f64" else FP32 if one.type == "f32" else HALF if "f16" in one.type else INTEGER
+        group = FP64 if one.type == "f64" else HALF if "f16" in one.type else INTEGER
         return {group: 2 if wide and group == INTEGER else 1}
 
     def _convert(self, one: Instruction) -> Becomes:
@@ -241,7 +244,7 @@ class Counter:
             return _FULL if one.has("full") else (FAST if one.has("approx") else SINGLE)[np.true_divide]
         if isinstance(one.operands[2], Immediate):
             power = one.operands[2].value & (one.operands[2].value - 1) == 0
-            return {INTEGER: 2 if power else 4}
+            return {INTEGER: 2} if power else {INTEGER: 3, MULTIPLY: 1}
         return INTEGER_QUOTIENTS[8 if kind.endswith("64") else 4, False]
 
     def _integer(self, one: Instruction) -> Becomes:
@@ -251,15 +254,16 @@ class Counter:
             return {}
         if name in ("mul", "shl") and self._feeds(one, frozenset(("add",))):
             return {}  # IMAD, LEA, IMAD.WIDE
+        if name == "add" and wide and isinstance(one.operands[2], Immediate) and self._only_addresses(one):
+            return {}
+        if name == "add" and any(self._sole(one, of, "mul") for of in effects(one).reads):
+            return {MULTIPLY: 1}
         if name == "add" and wide:
-            if isinstance(one.operands[2], Immediate) and self._only_addresses(one):
-                return {}
-            fused = any(self._sole(one, of, "mul", "shl") for of in effects(one).reads)
-            return {INTEGER: 1 if fused else 2}
+            return {INTEGER: 1 if any(self._sole(one, of, "shl") for of in effects(one).reads) else 2}
         if name in ("popc", "clz", "bfind", "brev"):
             return {CONVERSION: 1}
-        if name in ("mul", "mad") and wide:
-            return {INTEGER: 4}
+        if name in ("mul", "mad", "mul24", "mad24", "dp4a", "dp2a"):
+            return {MULTIPLY: 4 if wide else 1}
         if name == "bfe":
             return {INTEGER: 2}
         return {INTEGER: 2 if wide else 1}
@@ -293,5 +297,7 @@ def tensor_work(one: Instruction) -> tuple[int, int] | None:
         return None
     types = [part for part in one.opcode if part in _TENSOR_TYPES]
     kind = _TENSOR_TYPES[types[-1] if one.name == "wgmma" or len(types) < 3 else types[1]]
+    if one.name == "wgmma":
+        kind += TENSOR_TYPES.index(GROUP_TYPES[0])
     work = int(shape[1]) * int(shape[2]) * int(shape[3])
     return kind, work // 4 if one.name == "wgmma" else work  # of a warpgroup each warp does a quarter

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import total_ordering
 
-from memsim.sources.function_counts import FP32, HALF, INTEGER, Becomes
+from memsim.sources.function_counts import FP32, HALF, INTEGER, MULTIPLY, Becomes
 from memsim.sources.ptx.effects import effects, registers_of
 from memsim.sources.ptx.module import Instruction
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS
+from memsim.trace.schema import LINKS
 
-GUARD, OPERAND, BRANCH = range(len(INSTRUCTION_CLASSES), len(LINKS))
-_FIXED = (INTEGER, FP32, HALF)  # classes whose results no scoreboard tells of
+GUARD, OPERAND, BRANCH = (LINKS.index(link) for link in ("guard", "operand", "branch"))
+_FIXED = (INTEGER, FP32, HALF, MULTIPLY)  # classes whose results no scoreboard tells of
 # In links of arithmetic, to tell which of two chains is the longer one: Volta's 12 and 8 cycles to 4. From Ampere on an
 # access takes 5, so that there a chain to one may stand for another that is up to 3 cycles longer.
 _LENGTH = {GUARD: 3, OPERAND: 2}
@@ -50,7 +50,7 @@ class DependentInstructions:
     def then(self, links: Becomes, matrix: int = 0) -> DependentInstructions:
         """The chain with what one more instruction becomes; what vanishes leaves it as it is.
 
-        >>> Chain().then({INTEGER: 1}).then({FP32: 2}).links[:2]
+        >>> DependentInstructions().then({INTEGER: 1}).then({FP32: 2}).links[:2]
         (1, 2)
         """
         classes = [k for k, count in links.items() if count]
@@ -64,7 +64,7 @@ class DependentInstructions:
     def to(self, link: int) -> DependentInstructions:
         """The chain up to something that takes longer to get its last result.
 
-        >>> chain = Chain().then({INTEGER: 2}).to(OPERAND)
+        >>> chain = DependentInstructions().then({INTEGER: 2}).to(OPERAND)
         >>> chain.links[INTEGER], chain.links[OPERAND]
         (1, 1)
         """

@@ -36,6 +36,7 @@ class KernelLayout:
         symbols: addresses by name; those of shared, local and parameter space count from their windows' start.
         shared: arrays in shared memory: (name, first byte, bytes, bytes of an element), ascending.
         shared_bytes, local_bytes: of a block, of a thread.
+        system_bytes: the part of ``shared_bytes`` that the system takes, before the kernel's own arrays.
         reserved_bytes: of shared memory after the block's, which cooperative groups use.
         parameters: the buffer of the kernel's parameters; of machine code all of its constant bank 0.
         parameters_at: where they begin in it.
@@ -50,6 +51,12 @@ class KernelLayout:
     reserved_bytes: int = 0
     parameters_at: int = 0
     constants: Sequence[tuple[int, int, int]] = ()
+    system_bytes: int = 0
+
+    @property
+    def requested_bytes(self) -> int:
+        """Shared memory that a block asks for, static and dynamic."""
+        return self.shared_bytes - self.system_bytes
 
     @property
     def reserved_offset(self) -> int:

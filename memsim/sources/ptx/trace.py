@@ -177,7 +177,7 @@ class KernelRun:
     def shape(self, registers: int | None) -> LaunchShape:
         launch = self.launch
         known = registers or DEFAULT_REGISTERS
-        return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
+        return LaunchShape(launch.grid, launch.block, 32, known, self.layout.requested_bytes)
 
 
 def _prepared(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from memsim.sources.imported.units import tensor_work
 from memsim.sources.ptx.classes import CLASSES, TENSORS, Segment
 from memsim.sources.ptx.lowering.builder import Builder
-from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, control_code
+from memsim.sources.ptx.machine.access import LOGGED
+from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, Y, control_code
 from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction
-from memsim.trace.schema import RESULT_CLASSES
+from memsim.sources.sass.opcode_class import opcode_class
+from memsim.trace.schema import LINKS, RESULT_CLASSES
 
 # Micro-ops that make rows of accesses.
 _ACCESSES = frozenset(
@@ -21,6 +25,7 @@ _BLOCK = ("BAR", "BARRIER")
 _TURNS = frozenset(
     ["BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "RET", "EXIT", "KILL", "BSYNC", "BREAK", "WARPSYNC"]
 )
+_RESOLVED = _TURNS - {"EXIT", "KILL", "WARPSYNC"}  # the warp waits until it is known which instruction is next
 _REGISTERS = ("S2R", "S2UR", "B2R")
 
 
@@ -62,7 +67,7 @@ class ControlCodes:
         Args:
             first: number of its first micro-op.
         """
-        accesses = [row for row in builder.code[first:] if row[OP] in _ACCESSES]
+        accesses = [row for row in builder.code[first:] if _makes_row(row)]
         for row in accesses:
             row[USES] = control_code(one.waits if row is builder.code[first] else 0, one.sets, one.stall)
             row[N_USES] = BY_CODE
@@ -87,6 +92,11 @@ class ControlCodes:
         return self._numbers[segment]
 
 
+def _makes_row(micro: Sequence[int]) -> bool:
+    """Whether a micro-op logs an access; a load from the bank of parameters does not."""
+    return micro[OP] in _ACCESSES and (micro[OP] != Micro.load or bool(micro[Y] & LOGGED))
+
+
 def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
     """What one instruction adds to a gap.
 
@@ -98,7 +108,8 @@ def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
         macs[work[0]], tensors = work[1], 1
     else:
         counts[CLASSES.index(one.kind if one.kind in CLASSES else "control")] = 1
-    return Segment(tuple(counts), tensors=tensors, macs=tuple(macs), stalls=one.stall if stall is None else stall)
+    links = tuple(int(link == "resolve" and one.name in _RESOLVED) for link in LINKS)
+    return Segment(tuple(counts), links, tensors, tuple(macs), stalls=one.stall if stall is None else stall)
 
 
 def result_class(one: SassInstruction) -> str:
@@ -107,4 +118,5 @@ def result_class(one: SassInstruction) -> str:
         return "register"
     if one.kind == "memory":
         return "constant"
-    return one.kind if one.kind in RESULT_CLASSES else "control"
+    kind = opcode_class(one.name.removeprefix("U")) if one.kind == "uniform" else one.kind
+    return kind if kind in RESULT_CLASSES else "integer" if kind == "multiply" else "control"

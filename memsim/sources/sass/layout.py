@@ -10,7 +10,9 @@ from memsim.sources.sass.constants import bank_0, reads_reserved
 from memsim.sources.sass.kernel import SassKernel
 
 _SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
-SYSTEM_BYTES = {90: 1024}  # at the begin of each block's shared memory, from sm_90 on
+# At the beginning of each block's shared memory. The size of a cubin's section contains them; the GPU's own count of
+# reserved bytes (``Architecture.reserved_shared_bytes``) are the same bytes.
+SYSTEM_BYTES = {90: 1024}
 
 
 def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memory: DeviceMemory) -> KernelLayout:
@@ -28,28 +30,32 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
     constants = [
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
     ]
-    shared, shared_bytes = _shared(launch, function, kernel, memory)
+    static = cubin.size(f".nv.shared.{kernel.name}")
+    system_bytes = _system_bytes(cubin.architecture) if static else 0
+    shared, shared_bytes = _shared(launch, function, static, system_bytes, memory)
     reserved_bytes, reserved_at = (RESERVED_BYTES if reads_reserved(kernel) else 0), -(-shared_bytes // 16) * 16
     if reserved_bytes:
         shared.append(("reserved", reserved_at, reserved_bytes, 8))
     bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes, reserved_at)
     return KernelLayout(
-        symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.parameters(kernel.name)[0], constants
+        symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.parameters(kernel.name)[0], constants,
+        system_bytes,
     )  # fmt: skip
 
 
+def _system_bytes(architecture: int) -> int:
+    """Bytes that the system takes of a block's shared memory, as cubins of an architecture count them."""
+    return next((size for least, size in SYSTEM_BYTES.items() if architecture >= least), 0)
+
+
 def _shared(
-    launch: PtxLaunch, function: Function, kernel: SassKernel, memory: DeviceMemory
+    launch: PtxLaunch, function: Function, static: int, first: int, memory: DeviceMemory
 ) -> tuple[list[tuple[str, int, int, int]], int]:
-    """Arrays in shared memory.
+    """Arrays in shared memory, and bytes of a block, of which ``first`` are the system's.
 
     A cubin says how many bytes there are, and not where which array lies. Where the arrays that PTX declares take just
     as many, they lie in the same order.
     """
-    static = kernel.cubin.size(f".nv.shared.{kernel.name}")
-    first = (
-        next((size for least, size in SYSTEM_BYTES.items() if kernel.cubin.architecture >= least), 0) if static else 0
-    )
     declared = [one for one in lay_out(launch, function, memory).shared if one[0] != "reserved"]
     dynamic = launch.shared_bytes
     theirs = sum(nbytes for name, _, nbytes, _ in declared) - dynamic

@@ -103,7 +103,7 @@ def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
         word: the instruction's bits, which hold the bits of floating-point constants.
 
     >>> parse_operands("R4, -R2.reuse, c[0x0][0x160]", 0)[1]
-    Reg(file='R', number=2, negative=True, absolute=False, inverted=False, parts=())
+    Reg(file='R', number=2, negative=True, absolute=False, inverted=False, modifiers=())
     >>> parse_operands("R2, [R4.64+-0x8]", 0)[1].offset
     -8
     """

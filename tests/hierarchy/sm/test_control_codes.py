@@ -82,3 +82,10 @@ def test_stall_count_holds_back_what_follows_access():
     }
     assert times == {1: 101, 4: 104, 13: 113}
     assert np.ptp([cycles(gpu, [load(0, **sets(0, stall=k)), work(9, LONG)]) for k in (1, 13)]) == 0
+
+
+def test_a_branch_is_resolved_before_the_next_instruction():
+    """Two branches of three cycles each, in addition to stall counts, where the GPU states them."""
+    mixes = mix(count_control=2, count_fp32=8, stall_cycles=47, chain_resolve=2)
+    assert cycles(board(), [work(10, mix=1)], mixes=mixes) == 47
+    assert cycles(board(sm__pipes=dict(resolve_cycles=3)), [work(10, mix=1)], mixes=mixes) == 47 + 2 * 3

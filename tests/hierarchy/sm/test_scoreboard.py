@@ -116,6 +116,24 @@ def test_pipes_are_as_wide_as_they_are():
     assert cycles(board(), [some], mixes=chained) == 120  # links of sm.instruction_cycles
 
 
+def test_classes_that_share_a_pipe_take_turns():
+    """Of 32 cycles each at one scheduler: instructions of different pipes overlap, those of one pipe do not."""
+    pipes = dict.fromkeys(("integer_lanes", "multiply_lanes", "special_lanes", "conversion_lanes"), 16) | {
+        "fp32_lanes": 32
+    }
+    gpu, some = board(sm__pipes=pipes), work(32, mix=1)
+    for counts, expected in (
+        (dict(integer=16, multiply=16), 32),  # the ALU, and half of the FMA pipe
+        (dict(integer=16, fp32=16), 32),
+        (dict(multiply=16, fp32=16), 32),  # FMAHeavy for 32 cycles, the FMA pipe with both of its halves for 32
+        (dict(multiply=8, fp32=24), 32),
+        (dict(multiply=24, fp32=8), 48),
+        (dict(special=16, conversion=16), 64),  # both in the XU
+    ):
+        mixes = mix(**{f"count_{name}": number for name, number in counts.items()})
+        assert cycles(gpu, [some], mixes=mixes) == expected, counts
+
+
 def test_tensor_cores_take_their_rate():
     some = work(10, mix=1)
     mixes = mix(count_tensor=10, count_tensor_f16=10 * 2048)

@@ -37,6 +37,7 @@ FIRST_PC, PC_STEP = 0x1000, 0x10  # of static ops; below them those of classes
 OPCODES = {
     "integer": "IADD3", "fp32": "FFMA", "half": "HFMA2", "fp64": "DFMA", "special": "MUFU.RCP", "conversion": "I2F",
     "control": "NOP", "shuffle": "SHFL.IDX", "tensor": "HMMA.16816.F32", "constant": "LDC", "register": "S2R",
+    "multiply": "IMAD", "uniform": "UIADD3",
 }  # fmt: skip
 _PCS = {name: f"{PC_STEP * number:04x}" for number, name in enumerate(OPCODES)}
 _BARRIER, _WAIT, _EXIT = (f"{0x800 + PC_STEP * k:04x} {{mask:08x}} 0 {name} 0 0 \n" for k, name in enumerate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from memsim.gpu.architecture import architecture
 from memsim.sources.ptx.lowering.builder import ZERO, Builder, width_of
 from memsim.sources.ptx.lowering.types import number_type
 from memsim.sources.ptx.machine.codes import Micro, Type
@@ -27,12 +28,10 @@ def cut_of(capability: int, element: str, depth: int, *, is_group: bool = False)
     """
     if element not in ("f16", "bf16", "tf32", "e4m3", "e5m2"):
         return 0
-    is_ampere = 80 <= capability < 90
-    bits = 23 if capability < 75 else 24 if capability < 90 else 25
-    if element.startswith("e") and (is_group or is_ampere):
-        bits = 13
-    at_once = 128 // {"tf32": 32, "e4m3": 8, "e5m2": 8}.get(element, 16)
-    return bits | (min(at_once, depth) if is_ampere else depth) << 8
+    of = architecture(f"{capability // 10}.{capability % 10}")
+    bits = 13 if element.startswith("e") and (is_group or of.tensor_row_bits) else of.tensor_sum_bits
+    at_once = of.tensor_row_bits // {"tf32": 32, "e4m3": 8, "e5m2": 8}.get(element, 16)
+    return bits | (min(at_once or depth, depth)) << 8
 
 
 def _shape(b: Builder, one: Instruction) -> tuple[int, int, int]:
