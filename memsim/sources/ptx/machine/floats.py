@@ -158,7 +158,7 @@ def calculated(what, x, y, z, flags):
     if what == NEGATE:
         return x if x != x else -x
     if what == ABSOLUTE:
-        return abs(x)
+        return x if x != x else abs(x)
     if what == COPY_SIGN:
         return math.copysign(y, x)
     if what == COPY:
@@ -374,7 +374,7 @@ def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, d
         return to_bits(cell, single, double, whole_number(bits, of, to, rounding), to, rounding, flags)
     number = to_number(cell, single, double, bits, of)
     if of == F64 and number != number and to != F64 and flags & SATURATE == 0:
-        return nan_of_double(number, to, out_bits)
+        return nan_of_double(bits, to, out_bits)
     if flags & FLUSH and of == F32:
         number = _flushed(number, SMALLEST_NORMAL)
     if to != UNSIGNED and to != SIGNED:
@@ -403,13 +403,14 @@ def whole_number(bits, kind, to, rounding):
 
 
 @inlined
-def nan_of_double(number, to, width):
-    """What a NaN in double precision becomes: a quiet one of its sign; of integers the one with the upper bit alone."""
+def nan_of_double(bits, to, width):
+    """What a NaN in double precision becomes: a quiet one with its upper bits; of integers the one with one bit set."""
     sign = np.int64(1) << (width - 1)
     if to == UNSIGNED or to == SIGNED:
         return sign
-    quiet = np.int64(0x7FC00000) if to == F32 else np.int64(0x7E00 if to == F16 else 0x7FC0)
-    return quiet | sign if math.copysign(1.0, number) < 0 else quiet
+    fraction_bits = 23 if to == F32 else 10 if to == F16 else 7
+    fraction = ((bits >> (52 - fraction_bits)) & ((1 << fraction_bits) - 1)) | 1 << (fraction_bits - 1)
+    return (sign if bits < 0 else 0) | (sign - (1 << fraction_bits)) | fraction
 
 
 TO_INTEGER = 32  # a flag: .rni and the like from a floating-point type to one

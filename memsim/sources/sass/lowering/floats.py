@@ -51,12 +51,13 @@ def double(b: SassBuilder, k: int) -> int:
     row = b.wide(operand)
     if not isinstance(operand, Reg | Bank):
         return row
-    row = _signed(b, row, replace(operand, negative=False), SIGN_64)
-    if not operand.negative:
-        return row
-    result = b.temp()  # a NaN keeps its sign
-    b.emit(Micro.floating, dst=result, a=row, x=int(Type.f64), y=Float.negate, shift=numbers.NEAREST, mask=0)
-    return result
+    if operand.inverted:
+        raise b.unknown("has an operand")
+    for is_asked, what in ((operand.absolute, Float.absolute), (operand.negative, Float.negate)):
+        if is_asked:  # of numbers alone: a NaN keeps its sign
+            before, row = row, b.temp()
+            b.emit(Micro.floating, dst=row, a=before, x=int(Type.f64), y=what, shift=numbers.NEAREST, mask=0)
+    return row
 
 
 def _operate(
@@ -199,15 +200,16 @@ def special_function(b: SassBuilder) -> None:
     """MUFU: approximations; .RCP64H and .RSQ64H of the upper words of doubles.
 
     Hardware has tables, so that results in single precision may be other numbers next to the exact one. Those of halves
-    are the exact ones cut off, as logarithms mostly are. Subnormal numbers are zeros to it: where PTX asks for them,
-    ptxas scales operands and results around it.
+    are the exact ones cut off, as logarithms mostly are. Subnormal numbers are zeros to it, but for .TANH: where PTX
+    asks for them, ptxas scales operands and results around it.
     """
     to = b.to(b.operand(0))
     half = next((one for one in b.one.modifiers if one in ("F16", "BF16")), None)
     value = _source(b, 1, half) if half else single(b, 1)
     for one in b.one.modifiers:
         if one in _SPECIALS:
-            kind, flags = (_KINDS[half][0], 0) if half else (Type.f32, numbers.FLUSH)
+            kind = _KINDS[half][0] if half else Type.f32
+            flags = 0 if half or one == "TANH" else numbers.FLUSH
             rounding = floats.special_rounding(_SPECIALS[one], kind)
             return _operate(b, _SPECIALS[one], to, [value], kind, flags, rounding)
         if one in _UPPER:
