@@ -59,10 +59,10 @@ def _macs(kind: str) -> Any:
 
 
 class Pipes(Section):
-    """What executes the instructions of a gap: width and latency of each class (memsim.trace.schema).
+    """Width and latency of each class of instructions (memsim.trace.schema) between memory instructions.
 
-    Machine code says by its stall counts what latencies of fixed length are. Of its instructions the cycles here are
-    those of such alone whose latency varies, and which set a scoreboard.
+    The stall counts of machine code contain all fixed latencies. Of its instructions, only those of variable latency,
+    which set a scoreboard, use the cycles here.
 
     The schedulers of an SM have equal shares of each. None: the class takes issue slots alone, and
     ``sm.instruction_cycles`` from one to the next on a chain. Without cycles of its own, a guard, an operand, a
