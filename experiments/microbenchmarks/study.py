@@ -32,7 +32,7 @@ def table(gpu: GPU, seed: int = 0) -> list[Row]:
         *_cache("L1", gpu.l1, l1),
         *_cache("L2", gpu.l2, l2),
         *_latencies(gpu, device, l1, l2),
-        ("lines that L1 loses with L2", "all or none", f"{lost} of {discover.TURNS}"),
+        ("lines that L1 loses with L2", "all or none", f"{lost} of {discover.ROUNDS}"),
         ("L2 inclusive", gpu.l2.inclusion is Inclusion.inclusive, lost > 0),
     ]
 

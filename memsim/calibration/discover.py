@@ -205,7 +205,7 @@ def second_reader(device: ManySMs, list_bytes: int, stride: int, hit: float) -> 
 
 
 def back_invalidated(device: ManySMs, rivals: np.ndarray, hit: float) -> int:
-    """How many of TURNS lines L1 loses because L2 replaces them.
+    """How many of ROUNDS lines L1 loses because L2 replaces them.
 
     One SM does nothing but read one line again and again, which leaves its L1 no reason to give it up, and L2 does not
     see these hits. Meanwhile another SM reads the line's rivals for a set of L2, so that L2 replaces the line. If the

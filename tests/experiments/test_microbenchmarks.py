@@ -52,8 +52,8 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
     assert study.differing(rows) == {}
     assert found["second reader of a list, cycles"] < found["reader of a list of its own, cycles"]
     assert found["the same with L1 off, cycles"] <= found["L2 hit latency, cycles"]
-    lost = discover.TURNS if gpu.l2.inclusion is Inclusion.inclusive else 0
-    assert found["lines that L1 loses with L2"] == f"{lost} of {discover.TURNS}"
+    lost = discover.ROUNDS if gpu.l2.inclusion is Inclusion.inclusive else 0
+    assert found["lines that L1 loses with L2"] == f"{lost} of {discover.ROUNDS}"
 
 
 @pytest.mark.slow
