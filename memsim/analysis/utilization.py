@@ -83,9 +83,8 @@ def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float
     of, l2 = op.get("profile", {}), gpu["l2"]
     if not of.get("slice_sectors"):
         return 0.0
-    each = (read_cycles(l2) if op.get("kind") == "load" else l2["sector_cycles"]) + partial_store_cycles(op, l2) / of[
-        "slice_sectors"
-    ]
+    full = read_cycles(l2) if op.get("kind") == "load" else l2["sector_cycles"]
+    each = full + partial_store_cycles(op, l2) / of["slice_sectors"]
     return float(of["busiest_slice"] * each / l2_clocks(gpu))
 
 
