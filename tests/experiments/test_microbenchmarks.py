@@ -10,6 +10,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import memsim
+from experiments.baghsorkhi2012 import machine
 from experiments.microbenchmarks import study
 from memsim.calibration import discover
 from memsim.calibration.simulated import QUIET, SimulatedDevice
@@ -50,6 +51,8 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
     rows = study.table(gpu)
     found = {parameter: value for parameter, _, value in rows}
     assert study.differing(rows) == {}
+    if name == machine.GPU:  # published walks of this one
+        assert {claim.verdict for claim in machine.walk_claims(rows)} == {"met"}
     assert found["second reader of a list, cycles"] < found["reader of a list of its own, cycles"]
     assert found["the same with L1 off, cycles"] <= found["L2 hit latency, cycles"]
     lost = discover.ROUNDS if gpu.l2.inclusion is Inclusion.inclusive else 0
