@@ -26,7 +26,7 @@ def test_a_gpu_as_a_file_is_the_gpu(name, tmp_path):
     assert load_gpu(path) == load_gpu(name) and provenance(path) == provenance(name)
 
 
-def test_a_gpu_of_a_file_is_shown_like_a_preset(tmp_path):
+def test_gpu_of_file_is_shown_like_preset(tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(_run("gpus", "a100", "--toml"))
     assert _run("gpus", str(path), "--json") == _run("gpus", "a100", "--json")
