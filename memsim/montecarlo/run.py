@@ -17,7 +17,6 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
-from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import store
 from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.choices import Engine
@@ -56,8 +55,7 @@ def run(
     at_least: int = 20,
     warm: bool = False,
     progress: Callable[[Trials], None] | None = None,
-    quantum: int | None = None,
-    provenance: dict[str, Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
     rule: dict[str, Any] | None = None,
     out: str | Path | None = None,
     resume: bool = False,
@@ -66,29 +64,19 @@ def run(
     engine: str = Engine.compiled,
     sample: bool = False,
 ) -> Trials:
-    """Replay `trace` on `gpu`, `trials` times.
+    """Replay `trace` on `gpu`, `trials` times; what is not said here, :func:`memsim.simulate` says.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
-    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order, so the answer does not
-    depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
+    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order (Trials of one), so the
+    answer does not depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are
+    any.
 
     Args:
         trials: how many; the most, with `enough`.
-        jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
-        enough: called with each next trial (Trials of one); True: those so far are enough.
-        warm: every trial starts from the caches that one uncounted replay leaves.
-        progress: called with each trial as it finishes (Trials of one), those that are there already first.
-        quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
-        out: the result file to write; until it is whole, finished trials are kept next to it.
-        resume: go on with the trials of `out`, and with those that a killed run left.
-        force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
-        engine: what replays the trace (montecarlo.choices.Engine).
-        sample: replay groups of blocks in time, and walk the others through the caches' tags
-            (montecarlo.chosen_blocks).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
@@ -98,66 +86,70 @@ def run(
     replays_on = _checked(engine, warm, sample)
     if replays_on is Engine.compiled:
         check_compiled(gpu)
-    assert not sources or replays_on is Engine.compiled
-    assert not sources or (out is None and len(sources) == trials)
-    with listening(), Scratch() as folder, open_checkpoint(out, _stored, resume, force) as checkpoint:
+    assert not sources or (replays_on is Engine.compiled and out is None and len(sources) == trials)
+    with listening(), Scratch() as folder, open_checkpoint(out, lambda out: [store.load(out)], resume, force) as kept:
         execution = Execution.of(trace, gpu, folder)
-        about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         blocks = choose_blocks(trace, execution) if sample else None
-        if blocks is not None:
-            add_sample(about, blocks)
-        ops, arrays = tables(trace)
-        texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
-        cached = _cached_trials(about, len(ops), not sources and replays_on is Engine.compiled)
-        job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
+        job = TrialJob(execution, seed, warm, tuple(sources), replays_on, blocks)
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
-        point = PointTrials(job, texts, stopping, cached, trace.path)
-        checkpoint.check_only(point)
-        heard = (lambda event: _tell(progress, event)) if progress else (lambda event: None)
-        driver = TrialDriver([point], checkpoint, heard)
+        point = point_of(trace, job, trace.path, stopping, provenance=provenance)
+        point.texts["sources"] = trace.sources
+        kept.check_only(point)
+
+        def report(event: TrialEvent) -> None:
+            if progress and event.trial is not None:
+                progress(Trials.of({event.number: event.trial}, **point.texts))
+
+        driver = TrialDriver([point], kept, report)
         if driver.take_up() and not point.used:
             _replay(driver, point, trace, jobs)
         if not point.finished:
             raise KeyboardInterrupt
-        chosen = _chosen(point, checkpoint.saved(point))
+        # More may have finished out of order, and which, depends on the processes.
+        saved = kept.saved(point)
+        chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+        about = point.texts["about"]
         about["interrupted"] = not point.reached and len(chosen) < trials
         about["until"] = None if rule is None else rule | {"reached": point.reached}
         if blocks is None:
-            add_demand(about, ops, _demand(cached, execution, trace))
-        done = Trials.of(chosen, **texts)
+            add_demand(about, point.texts["ops"], point.cached.demand(lambda: _demand(trace, execution)))
+        done = Trials.of(chosen, **point.texts)
         if out is not None:
             store.save(out, done)
-            checkpoint.complete = True
+            kept.complete = True
     return done
 
 
-def _cached_trials(about: Mapping[str, Any], n_ops: int, cacheable: bool) -> CachedTrials:
-    """The cache of a run; without one for the reference model, which takes no trials of the compiled engine."""
-    return CachedTrials(cache_key(about) if cacheable else None, n_ops)
+def point_of(
+    trace: Trace,
+    job: TrialJob,
+    shared: Any,
+    rule: StoppingRule,
+    label: str = "",
+    provenance: Mapping[str, Any] | None = None,
+) -> PointTrials:
+    """The trials of a trace on a GPU.
+
+    Args:
+        job: its execution is in the folder that all workers of a machine share.
+        shared: what workers are given in the trace's place, see teams.Team.share.
+        label: for messages.
+        provenance: as for :func:`run`.
+    """
+    ops, arrays = tables(trace)
+    about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": dict(provenance or {})}
+    if job.sample is not None:
+        add_sample(about, job.sample)
+    is_cached = not job.sources and job.engine is Engine.compiled  # the reference model takes none of the engine's
+    cached = CachedTrials(cache_key(about) if is_cached else None, len(ops))
+    return PointTrials(job, {"about": about, "ops": ops, "arrays": arrays}, rule, cached, shared, label)
 
 
-def _chosen(point: PointTrials, saved: Mapping[int, Trial]) -> dict[int, Trial]:
-    """The trials of the result; more may have finished out of order, and which, depends on the processes."""
-    return {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
-
-
-def _demand(cached: CachedTrials, execution: Execution, trace: Trace) -> dict[str, Any]:
-    """What :func:`demand` finds, from the cache if it is there."""
-    if cached.demand is None:
-        transactions, _ = prepared(execution, trace)
-        with phase("profiling accesses", "rows", trace.n_instructions):
-            cached.keep_demand(demand(trace, transactions))
-    assert cached.demand is not None
-    return cached.demand
-
-
-def _stored(out: str | Path) -> list[Trials]:
-    return [store.load(out)]
-
-
-def _tell(progress: Callable[[Trials], None], event: TrialEvent) -> None:
-    if event.trial is not None:
-        progress(Trials.of({event.number: event.trial}, **event.point.texts))
+def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:
+    """What :func:`demand` finds, with a bar."""
+    laid_out, _ = prepared(execution, trace)
+    with phase("profiling accesses", "rows", trace.n_instructions):
+        return demand(trace, laid_out)
 
 
 def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
@@ -207,14 +199,9 @@ def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     return Engine(engine)
 
 
-def versions() -> dict[str, str]:
-    """Python's, memsim's and those of the packages that results depend on."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
-    """Looked up once: each takes a search of the installed packages."""
+def versions() -> dict[str, str]:
+    """Python's, memsim's and those of the packages that results depend on; each takes a search of what is installed."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
@@ -225,7 +212,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
         "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
         "warm": warm,
-        "versions": versions(),
+        "versions": dict(versions()),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "trace": {
             "digest": trace.digest,

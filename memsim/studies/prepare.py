@@ -15,9 +15,8 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.point_trials import PointTrials, StoppingRule
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.run import point_of
 from memsim.montecarlo.teams import Team
-from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.worker import TrialJob
 from memsim.sources.describe import Workload
 from memsim.studies.kernels import StudyTrace, recorded
@@ -99,20 +98,6 @@ def rule_of(study: StudyDesign) -> StoppingRule:
     if file.until is None:
         return StoppingRule.exactly(file.trials)
     return StoppingRule(file.min_trials, file.max_trials, partial(narrower_than, file.until, time=file.until_time))
-
-
-def point_of(trace: Trace, job: TrialJob, shared: Any, rule: StoppingRule, label: str = "") -> PointTrials:
-    """The trials of a trace on a GPU.
-
-    Args:
-        job: its execution is in the team's folder.
-        shared: what the team's `share` made of the trace.
-        label: for messages.
-    """
-    ops, arrays = tables(trace)
-    about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": {}}
-    texts = {"about": about, "ops": ops, "arrays": arrays}
-    return PointTrials(job, texts, rule, CachedTrials(cache_key(about), len(ops)), shared, label)
 
 
 def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:

@@ -12,10 +12,10 @@ from memsim.montecarlo.checkpoint import Checkpoint
 from memsim.montecarlo.driver import TrialDriver
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.point_trials import StoppingRule
+from memsim.montecarlo.run import point_of
 from memsim.montecarlo.teams import team
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, replay
-from memsim.studies.prepare import point_of
 from memsim.support.interrupts import listening
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace

@@ -15,6 +15,7 @@ import hdf5plugin
 import numpy as np
 
 from memsim.support.errors import InputError
+from memsim.support.files import replacing, writing
 from memsim.support.probe import survives_reading
 from memsim.support.seal import SEAL_BYTES, has_intact_seal, seal_of
 from memsim.support.stored import is_stored
@@ -84,6 +85,22 @@ def created(sink: Sink, schema: str, version: tuple[int, int], **options: Any) -
     return file
 
 
+@contextmanager
+def written(path: str | Path, schema: str, version: tuple[int, int], durable: bool = False) -> Iterator[h5py.File]:
+    """A new HDF5 file, sealed and moved to `path` when the block ends: whole or not at all.
+
+    Args:
+        durable: see :func:`memsim.support.files.replacing`.
+
+    Raises:
+        InputError: it cannot be written (no such folder, no permission, disk full).
+    """
+    with writing(path), replacing(path, durable) as temporary, Sink(temporary) as sink:
+        with created(sink, schema, version) as file:
+            yield file
+        sink.seal()
+
+
 def put_text(file: h5py.File, name: str, text: str) -> None:
     """Write an attribute of fixed length; those of any length lie in heaps, whose damage makes libhdf5 go round."""
     values = fixed_texts([text])
@@ -133,6 +150,15 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
         if isinstance(error, OSError) and error.errno:
             raise  # the system's, not the file's fault
         raise damaged from error
+
+
+def is_readable(path: str | Path, schema: str, version: tuple[int, int]) -> bool:
+    """Whether :func:`opened` opens a file; not a damaged one."""
+    try:
+        with opened(path, schema, version):
+            return True
+    except (InputError, OSError):
+        return False
 
 
 def is_sealed(file: h5py.File) -> bool:

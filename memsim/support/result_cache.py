@@ -8,17 +8,18 @@ file at any time: what must last is in a journal (:mod:`memsim.support.journal`)
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
-from memsim.support.rows import packed, unpacked
 
 KIND = "trials"  # the folder's name in the cache
 VARIABLE = "MEMSIM_CACHE_MB"
@@ -91,6 +92,26 @@ class StoredRows:
                 file.write(row)
             if new:
                 _keep_within_limit(self._path.parent)
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> tuple[bytes, bytes]:
+    """The content of a row and its digest.
+
+    >>> unpacked(*packed({"cycles": np.array([7])}))["cycles"].tolist()
+    [7]
+    """
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    content = buffer.getvalue()
+    return content, sha256(content).digest()
+
+
+def unpacked(content: object, digest: bytes) -> dict[str, np.ndarray] | None:
+    """The arrays of a row; None of a damaged one."""
+    if not isinstance(content, bytes) or sha256(content).digest() != digest:
+        return None
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
