@@ -114,7 +114,7 @@ class ProgramResult:
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
                 tuple(one.positions),
-                np.sum([RunResult(of).kernel_time.values for of in one.each], axis=0) if one.each else None,
+                np.sum([RunResult(of).kernel_time.values for of in one.each.values()], axis=0) if one.each else None,
             )
             for one in groups
             if one.first is not None

@@ -130,7 +130,7 @@ def simulate_program(
     """
     from memsim.analysis.stopping import LAUNCHES
     from memsim.interactive_result import Result
-    from memsim.montecarlo.program import run_program
+    from memsim.montecarlo.launch_sequence import run_program
     from memsim.trace.reader import Trace
     from memsim.trace.target_gpu import resolve_gpu
 
