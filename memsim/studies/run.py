@@ -64,59 +64,6 @@ class State:
 Tell = Callable[[State], None]
 
 
-def run(
-    study: StudyDesign,
-    out: str | Path | None = None,
-    *,
-    jobs: int = 1,
-    executor: str = "local",
-    resume: bool = False,
-    force: bool = False,
-    progress: Tell | None = None,
-) -> StudyTrials:
-    """Run all trials of all points.
-
-    What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what finishes
-    first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is finished.
-
-    Args:
-        out: the study file; while it is not whole, a journal next to it keeps every finished trial.
-        jobs: processes of this machine.
-        executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
-        resume: go on with the trials that an earlier run left in the journal.
-        force: begin anew where `out` or finished trials are.
-        progress: called with how far it is, whenever something is finished.
-
-    Raises:
-        InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
-    """
-    if jobs < 1:
-        raise InputError("run", "jobs", f"is {jobs}; give 1 or more")
-    if out is not None:
-        check_writable(out, *_inputs(study))
-    study.check()
-    begin = perf_counter()
-    state = State(all_points=len(study.points))
-    tell = progress or (lambda state: None)
-    with listening(), Scratch() as name, open_checkpoint(out, _stored, resume, force) as checkpoint:
-        scratch = Path(name)
-        with phase("making traces", "traces") as made:
-            traces = traces_of(study, scratch, jobs, _describing(state, tell, made))
-        state.seconds["describing"] = perf_counter() - begin
-        load_loops(study.runs[0].gpu)
-        with team(executor, jobs, replay, scratch) as workers:
-            todo = points_of(study, traces, workers)
-            state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
-            driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
-            tell(state)
-            complete = driver.take_up() and driver.run(workers.workers)
-        found = _result(study, todo, state, perf_counter() - begin, complete)
-        if out is not None and complete:
-            store.save(out, found)
-            checkpoint.complete = True
-    return found
-
-
 def _stored(out: str | Path) -> list[Trials]:
     """The trials of a study file."""
     return list(store.load(out).trials.values())
@@ -206,7 +153,47 @@ class DesignStudy(StudyDesign):
         executor: str = "local",
         resume: bool = False,
         force: bool = False,
-        progress: Callable[[State], None] | None = None,
+        progress: Tell | None = None,
     ) -> StudyTrials:
-        """Run all trials of all points; see :func:`run`."""
-        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
+        """Run all trials of all points.
+
+        What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what
+        finishes first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is
+        finished.
+
+        Args:
+            out: the study file; while it is not whole, a journal next to it keeps every finished trial.
+            jobs: processes of this machine.
+            executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
+            resume: go on with the trials that an earlier run left in the journal.
+            force: begin anew where `out` or finished trials are.
+            progress: called with how far it is, whenever something is finished.
+
+        Raises:
+            InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
+        """
+        if jobs < 1:
+            raise InputError("run", "jobs", f"is {jobs}; give 1 or more")
+        if out is not None:
+            check_writable(out, *_inputs(self))
+        self.check()
+        begin = perf_counter()
+        state = State(all_points=len(self.points))
+        tell = progress or (lambda state: None)
+        with listening(), Scratch() as name, open_checkpoint(out, _stored, resume, force) as checkpoint:
+            scratch = Path(name)
+            with phase("making traces", "traces") as made:
+                traces = traces_of(self, scratch, jobs, _describing(state, tell, made))
+            state.seconds["describing"] = perf_counter() - begin
+            load_loops(self.runs[0].gpu)
+            with team(executor, jobs, replay, scratch) as workers:
+                todo = points_of(self, traces, workers)
+                state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
+                driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
+                tell(state)
+                complete = driver.take_up() and driver.run(workers.workers)
+            found = _result(self, todo, state, perf_counter() - begin, complete)
+            if out is not None and complete:
+                store.save(out, found)
+                checkpoint.complete = True
+        return found
