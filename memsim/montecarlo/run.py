@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.montecarlo import store
-from memsim.montecarlo.checkpoint import open_checkpoint
+from memsim.montecarlo.checkpoint import Checkpoint, open_checkpoint
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.chosen_blocks import add_sample, choose_blocks
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
@@ -143,6 +144,41 @@ def point_of(
     is_cached = not job.sources and job.engine is Engine.compiled  # the reference model takes none of the engine's
     cached = CachedTrials(cache_key(about) if is_cached else None, len(ops))
     return PointTrials(job, {"about": about, "ops": ops, "arrays": arrays}, rule, cached, shared, label)
+
+
+def simulate_each(
+    trace: Trace,
+    gpus: Iterable[GPU],
+    *,
+    trials: int,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[GPU, Trials]:
+    """Trials of a trace on every GPU; the same trial number draws the same on all of them.
+
+    What GPUs that coalesce alike share is made once.
+
+    Args:
+        gpus: one that is named twice is replayed once.
+        progress: called with the trials done, and all.
+
+    Raises:
+        InputError: a kernel whose block fits no SM; a worker that is killed again and again.
+        KeyboardInterrupt: Ctrl-C; what was finished is of no use without the rest.
+    """
+    different = list(dict.fromkeys(gpus))
+    done, total = count(1), trials * len(different)
+    tell = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
+    load_loops(different[0])
+    with listening(), Scratch() as name, team("local", jobs, replay, Path(name)) as workers:
+        shared, rule = workers.share(trace), StoppingRule.exactly(trials)
+        jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
+        points = [point_of(trace, job, shared, rule) for job in jobs_of]
+        driver = TrialDriver(points, Checkpoint(), tell)
+        if not (driver.take_up() and driver.run(workers.workers)):
+            raise KeyboardInterrupt
+    return {gpu: found for gpu, point in zip(different, points, strict=True) if (found := point.answer) is not None}
 
 
 def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:

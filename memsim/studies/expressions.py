@@ -1,13 +1,18 @@
-"""Arithmetic in a study file: what a field follows from, and what a point must satisfy."""
+"""Arithmetic in a study file: what a field follows from others, and what a point must satisfy."""
 
 from __future__ import annotations
 
 import ast
+import difflib
+import graphlib
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
+
+from memsim.support.errors import InputError
 
 _LONGEST = 500
 _LARGEST = 2.0**64  # beyond any field; keeps powers of powers from taking forever
@@ -118,6 +123,83 @@ def _dotted(node: ast.AST) -> str | None:
         case ast.Attribute(value=value, attr=name) if (before := _dotted(value)) is not None:
             return f"{before}.{name}"
     return None
+
+
+class Constraints:
+    """The expressions of a study.
+
+    Args:
+        follow: by field, the text that its value is computed from.
+        require: texts that must be true of a point.
+        where: what errors name.
+
+    Raises:
+        InputError: an expression that is not understood, or fields that follow from each other.
+    """
+
+    def __init__(self, follow: Mapping[str, str], require: Sequence[str], where: object) -> None:
+        self._where = where
+        parsed: dict[str, Expression] = {}
+        for name, text in follow.items():
+            with self._naming(f"follow.{name}"):
+                parsed[name] = Expression(text)
+        graph = {name: expression.names & set(parsed) for name, expression in parsed.items()}
+        try:
+            self._follow = {name: parsed[name] for name in graphlib.TopologicalSorter(graph).static_order()}
+        except graphlib.CycleError as error:
+            names = " and ".join(dict.fromkeys(error.args[1]))
+            raise InputError(where, "follow", f"has {names}, which follow from each other") from None
+        self._require: dict[str, Expression] = {}
+        for k, text in enumerate(require):
+            with self._naming(field := f"require[{k}]"):
+                self._require[field] = Expression(text)
+
+    def check_names(self, known: set[str]) -> None:
+        """Refuse expressions over names that are no fields.
+
+        Raises:
+            InputError: naming the expression and what was probably meant.
+        """
+        followed = {f"follow.{name}": expression for name, expression in self._follow.items()}
+        for field, expression in {**followed, **self._require}.items():
+            for name in sorted(expression.names - known):
+                near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+                raise InputError(self._where, field, f"asks for {name}, which is unknown; did you mean {near}?")
+
+    def followed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that follow, given all others.
+
+        Raises:
+            InputError: one cannot be computed.
+        """
+        found: dict[str, Any] = {}
+        for name, expression in self._follow.items():
+            with self._naming(f"follow.{name}"):
+                found[name] = expression({**values, **found})
+        return found
+
+    def hold(self, values: Mapping[str, Any]) -> bool:
+        """Whether a point satisfies all that is required.
+
+        Raises:
+            InputError: an expression that cannot be computed.
+        """
+        if not self._require:
+            return True
+        values = {**values, **self.followed(values)}
+        for field, expression in self._require.items():
+            with self._naming(field):
+                if not expression(values):
+                    return False
+        return True
+
+    @contextmanager
+    def _naming(self, field: str) -> Iterator[None]:
+        """Turn what an expression raises into an InputError that names its field."""
+        try:
+            yield
+        except ValueError as error:
+            raise InputError(self._where, field, str(error)) from None
 
 
 def substituted(text: str, values: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import active, with_start_alignment
 from memsim.montecarlo.run import run
-from memsim.studies.outputs import OUTPUTS, outputs_of
+from memsim.studies.result import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace

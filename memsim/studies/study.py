@@ -11,7 +11,7 @@ from typing import Any, Self
 from memsim.gpu.config import GPU, fields, unknown
 from memsim.gpu.presets import load_gpu, override
 from memsim.studies import design, study_file
-from memsim.studies.constraints import Constraints
+from memsim.studies.expressions import Constraints
 from memsim.studies.kernels import PREFIXES, StudyTrace, study_trace
 from memsim.studies.ranges import Values, is_range, made
 from memsim.studies.result import StudyCase

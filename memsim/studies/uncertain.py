@@ -19,8 +19,8 @@ from memsim.analysis.statistics import Interval, Sample
 from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
-from memsim.studies.outputs import outputs_of
-from memsim.studies.variants import simulate_each
+from memsim.montecarlo.run import simulate_each
+from memsim.studies.result import outputs_of
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
