@@ -92,7 +92,7 @@ class LaunchSequences:
                 [self._executions[position].transactions for position in todo[0].positions], len(todo)
             )
         job = partial(_trial, self._executions, self.seed)
-        with closing(in_processes(job, todo, max(1, min(jobs, len(todo))))) as replays:
+        with closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
             for number, found in replays:
                 sequence = todo[number]
                 for position, trial in zip(sequence.positions, found, strict=True):

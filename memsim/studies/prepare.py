@@ -46,17 +46,11 @@ def traces_of(
         tell(0, len(needed))
     named = all(not isinstance(one.kernel.workload, Workload) for one in needed)
     workers = min(jobs, len(needed)) if named else 1  # a function at hand may be none that another process finds
-    if workers == 1:
-        for one in needed:
-            paths[one.key] = make(one)
+    with closing(in_processes(make, needed, workers)) as found:
+        for number, path in found:
+            paths[needed[number].key] = path
             if tell:
                 tell(len(paths), len(needed))
-    else:
-        with closing(in_processes(make, needed, workers)) as found:
-            for number, path in found:
-                paths[needed[number].key] = path
-                if tell:
-                    tell(len(paths), len(needed))
     return {key: Trace.open(path) for key, path in paths.items()}
 
 
@@ -81,7 +75,10 @@ def points_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[
     found: dict[tuple[str, GPU], tuple[PointTrials, list[StudyRun]]] = {}
     for run in study.runs:
         trace = traces[run.trace.key]
-        execution = _on_gpu(study, run, trace, team.folder)
+        try:
+            execution = Execution.of(trace, run.gpu, team.folder)
+        except InputError as error:
+            raise study.at_point(run.point, error) from None
         key = trace.digest, execution.gpu
         if key not in found:
             if trace.digest not in shared:
@@ -98,10 +95,3 @@ def rule_of(study: StudyDesign) -> StoppingRule:
     if file.until is None:
         return StoppingRule.exactly(file.trials)
     return StoppingRule(file.min_trials, file.max_trials, partial(narrower_than, file.until, time=file.until_time))
-
-
-def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:
-    try:
-        return Execution.of(trace, run.gpu, folder)
-    except InputError as error:
-        raise study.at_point(run.point, error) from None
