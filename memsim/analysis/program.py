@@ -18,7 +18,7 @@ from memsim.montecarlo import store
 from memsim.support import hdf5
 from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
 
 if TYPE_CHECKING:

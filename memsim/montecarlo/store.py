@@ -29,7 +29,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.op_profile import OCTAVES, OpProfile
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
 from memsim.trace.schema import INSTRUCTION_CLASSES
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.trials import arrays_of, trial_of
+from memsim.support.cache import own_digest
 from memsim.support.result_cache import StoredRows
-from memsim.support.source_digest import own_digest
 
 ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
 _PACKAGES = ("memsim", "numpy", "numba")

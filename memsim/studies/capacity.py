@@ -106,14 +106,10 @@ def capacity(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three.
+    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three; see :func:`memsim.capacity`.
 
     Args:
-        trace: the trace.
         gpu: the machine; its L1 is what shared memory leaves of it.
-        trials: of each replay; 0 for the curves alone.
-        seed, jobs: of the replays.
-        progress: called with the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.

@@ -22,7 +22,7 @@ from memsim.montecarlo import store as results
 from memsim.montecarlo.trials import Trials
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 
 if TYPE_CHECKING:
     from memsim.studies.result import StudyTrials

@@ -45,7 +45,7 @@ def _survives(path: str, _inode: int, size: int, _changed: int) -> bool:
 def _read_all(path: str) -> None:
     import h5py
 
-    from memsim.support.stored import is_stored
+    from memsim.support.hdf5 import is_stored
 
     def visit(_name: str, found: h5py.Group | h5py.Dataset) -> None:
         list(found.attrs.items())
