@@ -172,7 +172,7 @@ def simulate_each(
     tell = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
     load_loops(different[0])
     with listening(), Scratch() as name, team("local", jobs, replay, Path(name)) as workers:
-        shared, rule = workers.share(trace), StoppingRule.exactly(trials)
+        shared, rule = workers.share(trace), StoppingRule(trials, trials)
         jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
         points = [point_of(trace, job, shared, rule) for job in jobs_of]
         driver = TrialDriver(points, Checkpoint(), tell)

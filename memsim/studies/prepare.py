@@ -93,5 +93,5 @@ def rule_of(study: StudyDesign) -> StoppingRule:
     """How many trials each point gets."""
     file = study.written
     if file.until is None:
-        return StoppingRule.exactly(file.trials)
+        return StoppingRule(file.trials, file.trials)
     return StoppingRule(file.min_trials, file.max_trials, partial(narrower_than, file.until, time=file.until_time))

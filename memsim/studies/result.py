@@ -13,6 +13,7 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
+from memsim.analysis.table import frame_of
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 from memsim.studies import store
@@ -175,10 +176,6 @@ class StudyTrials:
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
         rows = []
         for point, case, result in self:
             outputs = outputs_of(result)
@@ -186,7 +183,7 @@ class StudyTrials:
             for row, trial in enumerate(result.trials.trial.tolist()):
                 values = {name: float(found[row]) for name, found in outputs.items()}
                 rows.append(about | self.points[point] | {"trial": trial} | values)
-        return pandas.DataFrame.from_records(rows)
+        return frame_of(rows)
 
     def to_xarray(self, case: int = 0) -> xarray.Dataset:
         """An xarray Dataset of a case.
@@ -201,7 +198,9 @@ class StudyTrials:
             import xarray
         except ImportError:
             raise InputError("to_xarray", "xarray", "is not installed; pip install 'memsim[frame]'") from None
-        counted = {name: np.full(shape, np.nan) for name, shape in self._counted_shapes(case).items()}
+        n_ops = max((len(trials.ops) for (_, of), trials in self.trials.items() if of == case), default=0)
+        shape = len(self.points), self.n_trials, n_ops, len(Level)
+        counted = {name: np.full(shape, np.nan) for name in ("asked", "hit")}
         texts: list[str] = []
         for point in range(len(self.points)):
             if (point, case) in self.trials:
@@ -215,10 +214,6 @@ class StudyTrials:
         fields = {name: ("point", [point[name] for point in self.points]) for name in self.varied}
         labels = {"op": texts, "level": [level.name for level in Level]}
         return xarray.Dataset(outputs | events, coords=fields | labels, attrs={"case": str(self.cases[case])})
-
-    def _counted_shapes(self, case: int) -> dict[str, tuple[int, ...]]:
-        n_ops = max((len(trials.ops) for (_, of), trials in self.trials.items() if of == case), default=0)
-        return dict.fromkeys(("asked", "hit"), (len(self.points), self.n_trials, n_ops, len(Level)))
 
 
 def outputs_of(result: RunResult) -> dict[str, np.ndarray]:

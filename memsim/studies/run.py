@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +25,7 @@ from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import listening
-from memsim.support.progress import Advance, phase
+from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 
 log = logging.getLogger(__name__)
@@ -64,26 +64,6 @@ class State:
 Tell = Callable[[State], None]
 
 
-def _stored(out: str | Path) -> list[Trials]:
-    """The trials of a study file."""
-    return list(store.load(out).trials.values())
-
-
-def _inputs(study: StudyDesign) -> list[str | Path]:
-    sources = [study.where] if isinstance(study.where, str | Path) else []
-    traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
-    return [*sources, *traces]
-
-
-def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
-    def tell_state(done: int, total: int) -> None:
-        made(done, total)
-        state.traces, state.all_traces = done, total
-        tell(state)
-
-    return tell_state
-
-
 class _Counting:
     """Counts what becomes of a study's trials."""
 
@@ -99,22 +79,15 @@ class _Counting:
         else:
             state.trials += 1
             state.restored += event.seconds is None
-            _add(state.seconds, event.seconds or {})
+            for name, spent in (event.seconds or {}).items():
+                state.seconds[name] = state.seconds.get(name, 0.0) + spent
             if event.ended:
-                self._ended(event.point)
+                state.saved += event.point.rule.most - event.point.used
+                for run in self._runs[id(event.point)]:
+                    self._open[run.point] -= 1
+                    state.points += not self._open[run.point]
+                    log.info("point %d, case %d: %d trials", run.point, run.case, event.point.used)
         self._tell(state)
-
-    def _ended(self, point: PointTrials) -> None:
-        self._state.saved += point.rule.most - point.used
-        for run in self._runs[id(point)]:
-            self._open[run.point] -= 1
-            self._state.points += not self._open[run.point]
-            log.info("point %d, case %d: %d trials", run.point, run.case, point.used)
-
-
-def _add(seconds: dict[str, float], more: Mapping[str, float]) -> None:
-    for name, spent in more.items():
-        seconds[name] = seconds.get(name, 0.0) + spent
 
 
 def _result(
@@ -175,15 +148,26 @@ class DesignStudy(StudyDesign):
         if jobs < 1:
             raise InputError("run", "jobs", f"is {jobs}; give 1 or more")
         if out is not None:
-            check_writable(out, *_inputs(self))
+            read = [self.where] if isinstance(self.where, str | Path) else []
+            check_writable(out, *read, *(one.trace for one in self.written.kernels.values() if one.trace))
         self.check()
         begin = perf_counter()
         state = State(all_points=len(self.points))
         tell = progress or (lambda state: None)
-        with listening(), Scratch() as name, open_checkpoint(out, _stored, resume, force) as checkpoint:
+
+        def load(path: str | Path) -> list[Trials]:
+            return list(store.load(path).trials.values())
+
+        with listening(), Scratch() as name, open_checkpoint(out, load, resume, force) as checkpoint:
             scratch = Path(name)
             with phase("making traces", "traces") as made:
-                traces = traces_of(self, scratch, jobs, _describing(state, tell, made))
+
+                def describing(done: int, total: int) -> None:
+                    made(done, total)
+                    state.traces, state.all_traces = done, total
+                    tell(state)
+
+                traces = traces_of(self, scratch, jobs, describing)
             state.seconds["describing"] = perf_counter() - begin
             load_loops(self.runs[0].gpu)
             with team(executor, jobs, replay, scratch) as workers:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
 from memsim.gpu.config import GPU, fields, unknown
-from memsim.gpu.presets import load_gpu, override
+from memsim.gpu.presets import override
 from memsim.studies import design, study_file
 from memsim.studies.expressions import Constraints
-from memsim.studies.kernels import PREFIXES, StudyTrace, study_trace
+from memsim.studies.kernels import PREFIXES, StudyTrace, preset, study_trace
 from memsim.studies.ranges import Values, is_range, made
 from memsim.studies.result import StudyCase
 from memsim.support.errors import InputError
@@ -193,7 +193,7 @@ class StudyDesign:
         """Every name that an expression may use, with its value there."""
         name = _base(point, case)
         try:
-            base = dict(_flat(_loaded(name).model_dump(mode="json")))
+            base = dict(_flat(preset(name).model_dump(mode="json")))
         except InputError as error:
             raise InputError(self.where, "gpus", f"has {name}, which {error.problem}") from None
         return {**base, **dict(_flat(self.written.set)), GPU_FIELD: name, **point}
@@ -205,7 +205,7 @@ class StudyDesign:
             settings = dict(_flat(self.written.set))
             of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
             settings |= {name: changed[name] for name in changed if name != GPU_FIELD and name not in of_kernel}
-            gpu = override(_loaded(base), settings, self.where)
+            gpu = override(preset(base), settings, self.where)
             label = self.cases[case].kernel
             trace = study_trace(label, self.written.kernels[label], of_kernel, base, self.where)
         except InputError as error:
@@ -226,8 +226,3 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
 
 def _base(point: Mapping[str, Any], case: StudyCase) -> str:
     return str(point.get(GPU_FIELD, case.gpu))
-
-
-@cache
-def _loaded(name: str) -> GPU:
-    return load_gpu(name)
