@@ -6,9 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.api.arguments import open_trace, opened
-from memsim.api.replay import check_made_for_one, origins
-from memsim.support.errors import InputError
+from memsim.api.replay import opened_launches
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
@@ -61,15 +59,8 @@ def profile_program(
     """
     from memsim.analysis.program import ProgramResult
     from memsim.montecarlo.sampled_launches import run_sampled
-    from memsim.trace.reader import Trace
-    from memsim.trace.target_gpu import resolve_gpu
 
-    recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
-    if not recorded:
-        raise InputError("profile", "traces", "are none; give those of a program's launches")
-    if gpu is None:
-        check_made_for_one(recorded)
-    _, machine = opened(recorded[0], gpu, settings)
+    recorded, machine, known = opened_launches("profile", traces, gpu, settings)
     least = LEAST_OF_LONG if _instructions(recorded) > LONG else LEAST
     report = progress or (lambda phase, done, every, note: None)
     about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False}
@@ -87,7 +78,7 @@ def profile_program(
     groups, interrupted = run_sampled(
         recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
-        origins=origins(resolve_gpu(recorded[0], gpu), settings),
+        origins=known,
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
     about["activities"] = _by_group(result, activities)

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
+from memsim.cli.options import (
+    Definitions,
+    Force,
+    Includes,
+    Libraries,
+    OutputFormat,
+    QuietTables,
+    Standard,
+    TracedBlocks,
+    WholeLaunch,
+    all_blocks,
+    gpu_names,
+)  # fmt: skip
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
@@ -79,20 +91,10 @@ _Launch = Annotated[
         "or a folder and no --kernel, the one with the most accesses."
     ),
 ]
-_Blocks = Annotated[
-    str | None,
-    typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
-]
 _Gpu = Annotated[str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)]
 _Registers = Annotated[
     int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
 ]
-_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
-_Define = Annotated[
-    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-]
-_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
-_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
 _FastMath = Annotated[bool, typer.Option("--use-fast-math", help="For CUDA C++ files: nvcc's option of this name.")]
 _SnapshotOnly = Annotated[
     bool,
@@ -114,14 +116,14 @@ def capture(
     arguments: _Arguments = None,
     kernel: _Kernel = None,
     launch: _Launch = None,
-    blocks: _Blocks = None,
+    blocks: TracedBlocks = None,
     whole: WholeLaunch = False,
     gpu: _Gpu = DEFAULT_GPU,
     registers: _Registers = None,
-    include: _Include = None,
-    define: _Define = None,
-    library: _Library = None,
-    std: _Std = "c++17",
+    include: Includes = None,
+    define: Definitions = None,
+    library: Libraries = None,
+    std: Standard = "c++17",
     fast_math: _FastMath = False,
     snapshot_only: _SnapshotOnly = False,
     to_end: _ToEnd = False,
@@ -162,11 +164,9 @@ def capture(
     from memsim.support.progress import bar, hint_after
 
     printed = chosen_format(format)
-    _check(files, ptx, arguments)
+    _check(files, ptx, arguments, fast_math)
     if stop:
         typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
-    if ptx is not None and fast_math:
-        raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
@@ -195,10 +195,12 @@ def _print_hint(quiet: bool, to_end: bool) -> None:
         typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
 
-def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:
+def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None, fast_math: bool) -> None:
     """Refuse a command line without a program, or with two."""
     if bool(files) == (ptx is not None):
         problem = "is missing or one too many; give an executable, CUDA C++ files, a Python file, or --ptx"
         raise InputError("capture", "PROGRAM", problem)
     if (ptx is None) != (arguments is None):
         raise InputError("capture", "--arguments", "goes with --ptx; give both or none")
+    if ptx is not None and fast_math:
+        raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")

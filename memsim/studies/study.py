@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, Self
 
@@ -167,17 +168,17 @@ class StudyDesign:
 
     def _count(self, method: str) -> int:
         if method == "grid":
-            try:
-                return design.grid(self.vary)
-            except ValueError as error:
-                name, _, problem = str(error).partition(": ")
-                raise InputError(self.where, f"vary.{name}", problem) from None
+            for name in (name for name, values in self.vary.items() if values.levels() is None):
+                problem = "is a range without step or count, which a grid needs; give one of them"
+                raise InputError(self.where, f"vary.{name}", problem)
+            return prod(len(values.levels() or ()) for values in self.vary.values())
         unfit = design.problem_with(method, self.written.design.points)
         if unfit is not None:
             raise InputError(self.where, "design.points", unfit)
         if method == "saltelli" and self.written.require:
             raise InputError(self.where, "require", "leaves points out, all of which saltelli needs; leave it out")
-        return design.most_points(method, self.written.design.points or 0, len(self.vary))
+        points = self.written.design.points or 0
+        return points * (len(self.vary) + 2) if method == "saltelli" else points
 
     def _listed(self) -> list[design.Point]:
         points = [dict(_flat(point)) for point in self.written.points]

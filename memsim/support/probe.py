@@ -62,11 +62,9 @@ def _read_all(path: str) -> None:
 
 
 def _bounded() -> None:
-    """Bound this process's memory, where the system can."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
+    """Bound this process's memory."""
+    import resource
+
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
