@@ -115,12 +115,12 @@ class LaunchSequences:
         """
         texts, trace = self.names(position), self.traces[position]
         cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
-        add_demand(texts["about"], texts["ops"], cached.demand(lambda: self._demand(position)))
+        add_demand(texts["about"], texts["ops"], cached.demand(lambda: self._find_demand(position)))
         before = [trace.digest for trace in self.traces[:position]]
         texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
         return texts | {"sources": trace.sources}
 
-    def _demand(self, position: int) -> dict[str, Any]:
+    def _find_demand(self, position: int) -> dict[str, Any]:
         self._prepare()
         return demand(self.traces[position], self._executions[position])
 
