@@ -17,17 +17,14 @@ import numpy as np
 
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
-from memsim.support.probe import survives_reading
+from memsim.support.probe import is_stored, survives_reading
 from memsim.support.seal import SEAL_BYTES, has_intact_seal, seal_of
 from memsim.support.text import all_printable
 
 # How datasets are compressed: bytes of equal rank together, then LZ4. On addresses this writes nine times as fast as
 # h5py's own LZF, reads fifteen times as fast, and takes a tenth more room.
 COMPRESSED: dict[str, Any] = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
-MOST_RATIO = 256  # bytes from one stored byte: LZ4 ends at 255
-MOST_CHUNK_BYTES = 1 << 24  # of a chunk, which is unpacked whole
-_LZF = 32000  # of the first traces
-_FILTERS = {hdf5plugin.Blosc.filter_id, _LZF, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
+
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # What h5py raises on damaged files.
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)
@@ -198,7 +195,7 @@ def dataset(
 ) -> h5py.Dataset:
     """The dataset `name`, stored in the file itself, of this dtype (None: text) and shape (None: any length).
 
-    What it takes in memory is bounded by what it takes in the file (:func:`is_stored`).
+    What it takes in memory is bounded by what it takes in the file (:func:`memsim.support.probe.is_stored`).
 
     Raises:
         InputError: it is missing, a link to elsewhere, of another dtype or shape, or not stored.
@@ -231,31 +228,6 @@ def check_size(path: str | Path, found: Iterable[h5py.Dataset], limit_bytes: int
 
 def _any(shape: tuple[int | None, ...]) -> str:
     return "[" + ", ".join("any" if length is None else str(length) for length in shape) + "]"
-
-
-def is_stored(dataset: h5py.Dataset, file_bytes: int) -> bool:
-    """Whether every value of a dataset lies in its file of `file_bytes`, packed by what memsim packs with if at all.
-
-    This bounds the memory that reading it takes. A file of 100 KB can claim 16 GB: values that were never written read
-    as zeros.
-    """
-    if dataset.is_virtual or dataset.external:
-        return False
-    size, stored = math.prod(dataset.shape) * dataset.dtype.itemsize, dataset.id.get_storage_size()
-    if stored > file_bytes:
-        return False
-    if dataset.chunks is None:
-        return bool(stored >= size)  # a text of any length takes more than its pointer in memory
-    properties = dataset.id.get_create_plist()
-    filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
-    chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
-    count = math.prod(-(-length // step) for length, step in zip(dataset.shape, dataset.chunks, strict=True))
-    return (
-        filters <= _FILTERS
-        and chunk_bytes <= MOST_CHUNK_BYTES
-        and count * chunk_bytes <= MOST_RATIO * stored
-        and dataset.id.get_num_chunks() == count
-    )
 
 
 def write_text(group: h5py.Group, name: str, value: Any) -> None:
