@@ -52,8 +52,8 @@ class Expression:
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ValueError("is no arithmetic, such as l1.size_bytes // 4096") from None
         self.names: set[str] = set()
-        computed = ast.fix_missing_locations(ast.Expression(_Computation(self.names).visit(tree)))
-        self._code = compile(computed, "expression", "eval")
+        computed: Any = _Computation(self.names).visit(tree)
+        self._code = compile(ast.fix_missing_locations(ast.Expression(computed)), "expression", "eval")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The value, given those of :attr:`names`; a whole number where a division leaves none over.
