@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import getitem
+from typing import Any
 
 import numpy as np
 
@@ -193,14 +194,14 @@ def factors(
     gpu: GPU, provenance: Mapping[str, Provenance], uncertainty: float
 ) -> tuple[tuple[Factor, ...], dict[str, str]]:
     """The uncertain numbers, and why others that are uncertain cannot be varied (field -> reason)."""
-    values = gpu.model_dump(mode="json")
+    values: Any = gpu.model_dump(mode="json")
     followers = {name: group for group in _TOGETHER for name in group[1:]}
     found, left = [], {}
     for name, entry in _doubtful(provenance):
         if not _is_number(entry.value) or (name in followers and followers[name][0] in provenance):
             continue
         group = next((names for names in _TOGETHER if names[0] == name), (name,))
-        base = {field: reduce(getitem, field.split("."), values) for field in group}
+        base: dict[str, float] = {field: reduce(getitem, field.split("."), values) for field in group}
         if not base[name]:
             left[name] = "is 0, and a share of that is nothing"
             continue
@@ -252,7 +253,7 @@ def sample(gpu: GPU, found: Sequence[Factor], points: int, seed: int) -> Iterato
             yield override(gpu, dict(ChainMap(*(of for factor, of in chosen if not factor.steps))))
 
 
-def _effects(found: Sequence[Factor], ends: Sequence[Sequence[_Means]]) -> tuple[Effect, ...]:
+def _effects(found: Sequence[Factor], ends: Sequence[tuple[_Means, _Means]]) -> tuple[Effect, ...]:
     """Each factor alone at both ends (none where only the error bar is asked for), the largest part of the time's
     variance first.
 
