@@ -1,4 +1,4 @@
-"""Sequences of a program's launches: in each trial some of them, in order, each with L2 as the last left it."""
+"""Sequences of a program's launches: in each trial some of them, one by one, each with L2 as the last left it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LaunchSequence:
 
     Attributes:
         trial: its number, which its draws depend on.
-        positions: of launches in the program, ascending.
+        positions: of launches in the program, each once, in the order in which they are replayed.
     """
 
     trial: int
