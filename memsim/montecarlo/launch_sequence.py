@@ -62,12 +62,17 @@ class LaunchSequences:
     folder: Path
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
+    _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
     _prepared: bool = False
 
     def __post_init__(self) -> None:
-        """Raises InputError for a block that fits no SM."""
+        """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
+        by_digest: dict[str, Execution] = {}
         for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
-            self._executions[position] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
+            trace = self.traces[position]
+            if trace.digest not in by_digest:
+                by_digest[trace.digest] = Execution.of(trace, self.gpu, self.folder / str(position))
+            self._executions[position] = by_digest[trace.digest]
 
     def replay(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> None:
         """Replay the sequences, except those in the cache from an earlier run.
@@ -107,15 +112,17 @@ class LaunchSequences:
 
     def texts(self, position: int) -> dict[str, Any]:
         """What :meth:`Trials.of` wants in addition to the trials of a launch."""
-        trace, execution = self.traces[position], self._executions[position]
+        trace = self.traces[position]
         about = self._about(position)
-        cached = CachedTrials(cache_key(about), len(trace.ops))
-        if cached.demand is None:
-            self._prepare()
-            cached.keep_demand(demand(trace, execution))
-        assert cached.demand is not None
+        if trace.digest not in self._demand:
+            cached = CachedTrials(cache_key(about), len(trace.ops))
+            if cached.demand is None:
+                self._prepare()
+                cached.keep_demand(demand(trace, self._executions[position]))
+            assert cached.demand is not None
+            self._demand[trace.digest] = cached.demand
         ops, arrays = tables(trace)
-        add_demand(about, ops, cached.demand)
+        add_demand(about, ops, self._demand[trace.digest])
         return {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
 
     def _about(self, position: int) -> dict[str, Any]:
@@ -143,24 +150,26 @@ class LaunchSequences:
         """Coalesce each launch, and give a line the same number in all of them; once."""
         if self._prepared:
             return
-        executions = list(self._executions.values())
-        for position, execution in self._executions.items():
+        executions = {execution.digest: execution for execution in self._executions.values()}
+        traces = {trace.digest: trace for trace in self.traces}
+        for digest, execution in executions.items():
             execution.folder.mkdir(exist_ok=True)
-            coalesce(self.traces[position], execution.gpu, execution.folder)
-        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions]
+            coalesce(traces[digest], execution.gpu, execution.folder)
+        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions.values()]
         every = np.unique(np.concatenate(own))
-        for execution, addresses in zip(executions, own, strict=True):
+        for execution, addresses in zip(executions.values(), own, strict=True):
             path = column_path(execution.folder, "lines")
             lines = np.load(path)
             np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
             np.save(column_path(execution.folder, "line_address"), every)
-        first, *others = executions
+        first, *others = executions.values()
         first.lay_out()
-        for position, execution in zip(list(self._executions)[1:], others, strict=True):
+        for execution in others:
             if execution.gpu.l1 == first.gpu.l1:
-                self._executions[position] = execution.share_layout(first)
+                executions[execution.digest] = execution.share_layout(first)
             else:  # its shared memory leaves another L1, with another number of sets
                 execution.lay_out()
+        self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
 
 
