@@ -12,7 +12,6 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
-    from memsim.analysis.result import RunResult
     from memsim.gpu.config import GPU
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
