@@ -52,6 +52,13 @@ def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     assert all(group.best_possible < group.time.mean for group in profiled.groups)
 
 
+def test_launches_that_repeat_each_other_take_what_all_of_them_take(traces):
+    rows = [traces[0]] * ROUNDS + [traces[1]] * ROUNDS + [traces[0]] * ROUNDS
+    found = memsim.profile_program(rows, GPU, quick=True, jobs=1)
+    every = memsim.simulate_program(rows, GPU, trials=3, jobs=1)
+    assert found.time.mean == pytest.approx(sum(one.kernel_time.mean for one in every), rel=0.01)
+
+
 def test_all_of_few_launches_are_replayed(traces):
     found = memsim.profile_program(traces[:4], GPU, quick=True, jobs=1)
     every = memsim.simulate_program(traces[:4], GPU, trials=3, jobs=1)
