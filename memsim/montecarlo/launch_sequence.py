@@ -1,4 +1,4 @@
-"""Sequences of a program's launches: in each trial all or some, in order, each with L2 as the last left it."""
+"""Sequences of a program's launches: in each trial all or some of them, one by one, each with L2 as the last left it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class LaunchSequence:
 
     Attributes:
         trial: its number, which its draws depend on.
-        positions: of launches in the program, ascending.
+        positions: of launches in the program, each once, in the order in which they are replayed.
     """
 
     trial: int
@@ -64,12 +64,17 @@ class LaunchSequences:
     folder: Path
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
+    _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
     _prepared: bool = False
 
     def __post_init__(self) -> None:
-        """Raises InputError for a block that fits no SM."""
+        """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
+        by_digest: dict[str, Execution] = {}
         for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
-            self._executions[position] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
+            trace = self.traces[position]
+            if trace.digest not in by_digest:
+                by_digest[trace.digest] = Execution.of(trace, self.gpu, self.folder / str(position))
+            self._executions[position] = by_digest[trace.digest]
 
     def replay(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> None:
         """Replay the sequences, except those in the cache from an earlier run.
@@ -114,8 +119,10 @@ class LaunchSequences:
             provenance: field of the GPU -> where its value comes from.
         """
         texts, trace = self.names(position), self.traces[position]
-        cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
-        add_demand(texts["about"], texts["ops"], cached.demand(lambda: self._find_demand(position)))
+        if trace.digest not in self._demand:
+            cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
+            self._demand[trace.digest] = cached.demand(lambda: self._find_demand(position))
+        add_demand(texts["about"], texts["ops"], self._demand[trace.digest])
         before = [trace.digest for trace in self.traces[:position]]
         texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
         return texts | {"sources": trace.sources}
@@ -149,24 +156,26 @@ class LaunchSequences:
         """Coalesce each launch, and give a line the same number in all of them; once."""
         if self._prepared:
             return
-        executions = list(self._executions.values())
-        for position, execution in self._executions.items():
+        executions = {execution.digest: execution for execution in self._executions.values()}
+        traces = {trace.digest: trace for trace in self.traces}
+        for digest, execution in executions.items():
             execution.folder.mkdir(exist_ok=True)
-            coalesce(self.traces[position], execution.gpu, execution.folder)
-        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions]
+            coalesce(traces[digest], execution.gpu, execution.folder)
+        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions.values()]
         every = np.unique(np.concatenate(own))
-        for execution, addresses in zip(executions, own, strict=True):
+        for execution, addresses in zip(executions.values(), own, strict=True):
             path = column_path(execution.folder, "lines")
             lines = np.load(path)
             np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
             np.save(column_path(execution.folder, "line_address"), every)
-        first, *others = executions
+        first, *others = executions.values()
         first.lay_out()
-        for position, execution in zip(list(self._executions)[1:], others, strict=True):
+        for execution in others:
             if execution.gpu.l1 == first.gpu.l1:
-                self._executions[position] = execution.share_layout(first)
+                executions[execution.digest] = execution.share_layout(first)
             else:  # its shared memory leaves another L1, with another number of sets
                 execution.lay_out()
+        self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
 
 

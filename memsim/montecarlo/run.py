@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -268,7 +267,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
     """What a trace asks for on the GPU, as its execution is laid out: `executed`, and `profiles`, one per static op."""
-    return {"executed": executed(trace, execution), "profiles": [asdict(found) for found in profile(trace, execution)]}
+    return {"executed": executed(trace, execution), "profiles": [dict(vars(one)) for one in profile(trace, execution)]}
 
 
 def add_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], demand: Mapping[str, Any]) -> None:
@@ -294,5 +293,5 @@ def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
 
 def tables(trace: Trace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The static ops and the arrays of a trace, as a result keeps them."""
-    ops = [asdict(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
-    return ops, [asdict(array) | {"space": array.space.name} for array in trace.arrays]
+    ops = [vars(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
+    return ops, [vars(array) | {"space": array.space.name} for array in trace.arrays]

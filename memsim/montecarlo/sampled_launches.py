@@ -2,7 +2,8 @@
 
 Launches of the same kernel, shape and nearly the same work are a group. A trial replays the first launch of each group,
 which finds a cold L2, and one of its others, drawn anew in every trial; where the launch right before one of these is
-not replayed anyway, it is, so that L2 is as it leaves it. A trial's time of the program is
+not replayed anyway, it is, so that L2 is as it leaves it. An equal launch serves as well: one that repeats the launch
+before it is replayed right after the first of its group. A trial's time of the program is
 
     T = sum over groups of (first + (launches - 1) x drawn),
 
@@ -133,6 +134,34 @@ def run_sampled(
     return groups, False
 
 
+def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> list[int]:
+    """The launches that a trial replays, each after one that leaves L2 as the launch before it does.
+
+    Args:
+        pairs: positions of the first launch of each group and of the one that was drawn.
+        digests: of all launches' traces.
+
+    >>> replay_order([(0, 5), (1, 8)], ["a", "b", *"aaaabbb"])  # 5 and 8 repeat the launches before them
+    [0, 5, 1, 8]
+    >>> replay_order([(0, 4), (1, 5), (6, 6)], list("abababc"))
+    [0, 1, 4, 5, 6]
+    """
+    drawn = {position for pair in pairs for position in pair}
+    repeats = {
+        first: other
+        for first, other in pairs
+        if other > first + 1 and digests[other] == digests[other - 1] == digests[first] and other + 1 not in drawn
+    }
+    order: list[int] = []
+    for position in sorted(drawn - set(repeats.values())):
+        if position and (not order or digests[order[-1]] != digests[position - 1]):
+            order.append(position - 1)
+        order.append(position)
+        if position in repeats:
+            order.append(repeats[position])
+    return order
+
+
 class _Batch:
     """Some trials of a program's groups, and what each replays."""
 
@@ -148,11 +177,8 @@ class _Batch:
         self._all = len(traces) <= FEW * sample
         sequences = []
         for number, pairs in self._drawn.items():
-            drawn = {position for pair in pairs for position in pair}
-            positions = drawn | {position - 1 for position in drawn if position}
-            if self._all:
-                positions = set(range(len(traces)))
-            sequences.append(LaunchSequence(number, tuple(sorted(positions))))
+            positions = range(len(traces)) if self._all else replay_order(pairs, [trace.digest for trace in traces])
+            sequences.append(LaunchSequence(number, tuple(positions)))
         self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder)
 
     def add(self) -> bool:
