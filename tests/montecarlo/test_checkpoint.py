@@ -74,7 +74,7 @@ def test_existing_result_is_continued_or_overwritten(trace, uninterrupted, tmp_p
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_killed_run_left_is_gone_on_with(trace, uninterrupted, tmp_path, jobs):
+def test_resumed_run_equals_an_uninterrupted_one(trace, uninterrupted, tmp_path, jobs):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1, 2])
     with pytest.raises(InputError, match="has 3 trials of a run that was ended; give --resume to continue it"):
