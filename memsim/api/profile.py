@@ -66,7 +66,7 @@ def profile_program(
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
-        raise InputError("profile", "traces", "are none; give those of a program's launches")
+        raise InputError("profile", "traces", "are missing; give those of a program's launches")
     if gpu is None:
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)

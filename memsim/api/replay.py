@@ -136,7 +136,7 @@ def simulate_program(
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
-        raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
+        raise InputError("simulate_program", "traces", "are missing; give those of a program's launches")
     if gpu is None:
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
@@ -165,7 +165,7 @@ def check_made_for_one(traces: Sequence[Trace]) -> None:
     first = traces[0]
     for one in traces:
         if one.gpu != first.gpu:
-            problem = f"is {one.gpu or 'not stated'}, that of {first.path.name} {first.gpu or 'not stated'}"
+            problem = f"is {one.gpu or 'not stated'}, but that of {first.path.name} is {first.gpu or 'not stated'}"
             raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
 
 

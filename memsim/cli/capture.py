@@ -198,7 +198,7 @@ def _print_hint(quiet: bool, to_end: bool) -> None:
 def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:
     """Refuse a command line without a program, or with two."""
     if bool(files) == (ptx is not None):
-        problem = "is missing or one too many; give an executable, CUDA C++ files, a Python file, or --ptx"
+        problem = "is missing, or given with --ptx; give an executable, CUDA C++ files, a Python file, or --ptx"
         raise InputError("capture", "PROGRAM", problem)
     if (ptx is None) != (arguments is None):
         raise InputError("capture", "--arguments", "goes with --ptx; give both or none")

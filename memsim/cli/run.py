@@ -46,14 +46,16 @@ _Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Exactly this many. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
+        help="Number of trials. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
         show_default=False,
     ),
 ]
 _Until = Annotated[
     float | None,
     typer.Option(
-        min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
+        min=1e-6,
+        max=1,
+        help="Stop when the 95 % interval of every hit ratio is narrower than this; 0.002 is 0.2 points.",
     ),
 ]
 _Precise = Annotated[
@@ -162,7 +164,7 @@ def run(
     if out is not None:
         check_resume_or_force(out, resume, force, path, *([gpu] if gpu else []))
     elif resume or force:
-        raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
+        raise InputError("run", "--resume, --force", "need a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)

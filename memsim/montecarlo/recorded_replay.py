@@ -27,7 +27,7 @@ def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACT
         InputError: a GPU without that SM, or a block that fits no SM.
     """
     if not 0 <= sm < gpu.sm.count:
-        raise InputError("--sm", str(sm), f"is no SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
+        raise InputError("--sm", str(sm), f"is not an SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)

@@ -46,7 +46,7 @@ def reference_trial(
     model, (first, end, block), resident = reference_model(tx, execution, layout, seeds)
     model.run()
     if model.unfinished:
-        problem = "leaves warps that wait for mbarriers for ever; make the trace anew"
+        problem = "leaves warps waiting for mbarriers forever; make the trace again"
         raise InputError(execution.trace, "instructions/phase", problem)
     seconds = perf_counter() - begin
     memory = np.array(main_memory_latencies(model, grouping), np.int64)

@@ -76,7 +76,7 @@ class Constraints:
     def _check_names(self, field: str, expression: Expression, known: set[str]) -> None:
         for name in sorted(expression.names - known):
             near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
-            raise InputError(self._where, field, f"asks for {name}, which is unknown; did you mean {near}?")
+            raise InputError(self._where, field, f"uses {name}, which is unknown; did you mean {near}?")
 
     def _computed(self, field: str, expression: Expression, values: Mapping[str, Any]) -> Any:
         try:

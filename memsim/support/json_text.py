@@ -33,4 +33,4 @@ def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")  # Python's reader takes NaN and Infinity
+    raise ValueError(f"{name} is not JSON")  # Python's reader takes NaN and Infinity

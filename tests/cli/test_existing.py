@@ -116,7 +116,7 @@ def test_a_long_run_without_output_is_reported(files, monkeypatch):
 
 @pytest.mark.parametrize("option", ["--resume", "--force"])
 def test_options_of_a_file_need_one(files, option):
-    assert "concern a results file; give it with -o" in call("run", files / "t.h5", option).stderr
+    assert "need a results file; give it with -o" in call("run", files / "t.h5", option).stderr
 
 
 def test_go_on_or_begin_anew(files, tmp_path):

@@ -281,7 +281,7 @@ def test_bad_lists(listed, tmp_path, content, message):
 
 
 def test_wrong_choices(listed, tmp_path):
-    with pytest.raises(InputError, match="kernel 7 is not there; there are 1 _Z1kPi, 2 _Z3csrPi"):
+    with pytest.raises(InputError, match="kernel 7 does not exist; there are 1 _Z1kPi, 2 _Z3csrPi"):
         import_accelsim(listed, tmp_path, ["7"])
     with pytest.raises(InputError, match="is one file for 2 kernels"):
         import_accelsim(listed, tmp_path / "one.h5")
