@@ -114,7 +114,7 @@ def import_neutrino(
     probe: Annotated[
         list[str],
         typer.Option(
-            "--probe", "-p", metavar="WHAT:BYTES", help="Accesses of a map, for example load:4; once per map."
+            "--probe", "-p", metavar="KIND:BYTES", help="Accesses of a map, for example load:4; once per map."
         ),
     ],
     out: TracesOut = None,

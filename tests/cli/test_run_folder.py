@@ -50,7 +50,7 @@ def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
 @pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
 def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
-    assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
+    assert done.exit_code == 2 and f"but {option[0]} (with --warm) needs a single one" in done.stderr
 
 
 def test_nothing_is_written_that_force_could_be_for(folder):

@@ -99,7 +99,7 @@ BAD = {
     },
     "workload.row is not a parameter of spmv": {"vary": {"workload.row": [5]}},
     "stochastic.arbitration is 3": {"vary": {"stochastic.arbitration": [True, 3]}},
-    "follow.l1.ways asks for l1.siz, which is unknown; did you mean": {
+    "follow.l1.ways uses l1.siz, which is unknown; did you mean": {
         "vary": {"l1.size_bytes": [4096]}, "follow": {"l1.ways": "l1.siz"},
     },
     "follow has l1.ways and l1.mshrs, which follow from each other": {

@@ -69,7 +69,7 @@ def test_the_command(tmp_path):
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0 and (tmp_path / "a.h5").is_file(), done.output
     done = CliRunner().invoke(app, ["import", "neutrino", str(path), "--probe", "walk:4"])
-    assert done.exit_code == 2 and "probe is 'walk:4'; give WHAT:BYTES" in done.output
+    assert done.exit_code == 2 and "probe is 'walk:4'; give KIND:BYTES" in done.output
 
 
 WRONG = {

@@ -118,7 +118,7 @@ WRONG = {
     "no log": ("hello\n", "file has no access of NVBit's mem_trace"),
     "launches alone": (launch(), "file has no access of NVBit's mem_trace"),
     "unknown launch": (line([A]), "line 1: grid_launch_id names no launch"),
-    "twice": (launch() + launch(), "line 2: grid launch id 0 stands twice"),
+    "twice": (launch() + launch(), "line 2: grid launch id 0 appears twice"),
     "old launch line": (launch().split(" - grid size")[0] + "\n", "line 1: LAUNCH must continue with"),
     "huge block": (launch(block="1024,1024,1"), "line 1: LAUNCH has a block size"),
     "huge grid": (launch(grid="2147483647,65535,65535"), "line 1: LAUNCH has a grid size"),

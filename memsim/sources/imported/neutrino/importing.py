@@ -79,7 +79,7 @@ def import_neutrino(
     source = Path(source)
     file = open_trace(source)
     if len(probes) != len(file.maps):
-        problem = f"are {len(probes)}, but the file has {len(file.maps)} maps; give --probe WHAT:BYTES once for each"
+        problem = f"are {len(probes)}, but the file has {len(file.maps)} maps; give --probe KIND:BYTES once for each"
         raise InputError(source, "probes", problem)
     if not any((one["address"] != 0).any() for one in file.maps):
         raise InputError(source, "file", "has no access; give a .bin of a probe that saves clocks and addresses")
