@@ -196,7 +196,7 @@ def is_program(path: str | Path) -> bool:
 def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
     stated = about.pop("groups", None) if isinstance(about, dict) else None
     if not isinstance(stated, list) or not 0 < len(stated) <= _MOST_GROUPS:
-        raise InputError(path, "about.groups", "is no list of groups; the file is damaged")
+        raise InputError(path, "about.groups", "is not a list of groups; the file is damaged")
     fields = {"kernel": str, "launches": int, "several": bool}
     for number, one in enumerate(stated):
         right = isinstance(one, dict) and all(isinstance(one.get(name), kind) for name, kind in fields.items())

@@ -172,7 +172,9 @@ class Table(Sequence[R]):
                 return rows[0]
             if rows:
                 raise KeyError(f"{name!r} names {len(rows)} rows: {', '.join(self._names(row)[0] for row in rows)}")
-        raise KeyError(f"{name!r} names no row; there are {', '.join(self._names(row)[0] for row in self._rows)}")
+        raise KeyError(
+            f"{name!r} is not the name of a row; there are {', '.join(self._names(row)[0] for row in self._rows)}"
+        )
 
     def __iter__(self) -> Iterator[R]:
         return iter(self._rows)

@@ -45,7 +45,7 @@ def open_trace(
 
         return import_only_kernel(path, trace_file(None), kernel, progress)
     if kernel is not None:
-        raise InputError(path, "kernel", "was chosen, of a trace file, which has one; leave out --kernel")
+        raise InputError(path, "kernel", "is given for a trace file, which has only one kernel; leave out --kernel")
     return Trace.open(path)
 
 

@@ -162,11 +162,11 @@ def opened_launches(
 
     recorded = [open_trace(one) if isinstance(one, str | Path) else one for one in traces]
     if not recorded:
-        raise InputError(where, "traces", "are none; give those of a program's launches")
+        raise InputError(where, "traces", "are missing; give those of a program's launches")
     first = recorded[0]
     for one in recorded if gpu is None else ():
         if one.gpu != first.gpu:
-            problem = f"is {one.gpu or 'not stated'}, that of {first.path.name} {first.gpu or 'not stated'}"
+            problem = f"is {one.gpu or 'not stated'}, but that of {first.path.name} is {first.gpu or 'not stated'}"
             raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
     return recorded, opened(first, gpu, settings)[1], origins(resolve_gpu(first, gpu), settings)
 

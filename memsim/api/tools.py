@@ -141,7 +141,7 @@ def _traces(program: str, gpu: str, arguments: Sequence[str], scratch: Path, ker
         found = sorted(map(Trace.open, files), key=lambda one: int(one.parameters.get("order", 0)))
         found = [one for one in found if kernel in (None, one.kernel)]
         if not found:
-            raise InputError(program, "kernel", f"{kernel or ''} is in no trace there".strip())
+            raise InputError(program, "kernel", f"{kernel or ''} is in none of the traces".strip())
         return found
     return capture(
         program, arguments=[str(one) for one in arguments], out=scratch / "traces", launch="all", gpu=gpu, kernel=kernel

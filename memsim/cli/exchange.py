@@ -76,7 +76,7 @@ def import_nvbit(
 ) -> None:
     """Read the output of NVBit's mem_trace tool.
 
-    The text has neither dependences nor other instructions: every access waits for those before it in its warp.
+    The text has neither dependences nor other instructions. Every access waits for those before it in its warp.
 
     \b
     LD_PRELOAD=mem_trace.so ./app > mem_trace.log
@@ -97,8 +97,8 @@ def import_cutracer(
 ) -> None:
     """Read a launch that CUTracer recorded.
 
-    With opcode_only in addition to the accesses, gaps and waits are those of the machine code; with accesses alone,
-    each waits for those before it in its warp.
+    With opcode_only in addition to the accesses, compute runs and dependences are those of the machine code. With
+    accesses alone, each access waits for those before it in its warp.
 
     \b
     CUTRACER_INSTRUMENT=opcode_only,mem_addr_trace CUDA_INJECTION64_PATH=lib/cutracer.so ./app
@@ -115,7 +115,7 @@ def import_neutrino(
     probe: Annotated[
         list[str],
         typer.Option(
-            "--probe", "-p", metavar="WHAT:BYTES", help="Accesses of a map, for example load:4; once per map."
+            "--probe", "-p", metavar="KIND:BYTES", help="Accesses of a map, for example load:4; once per map."
         ),
     ],
     out: TracesOut = None,
@@ -124,8 +124,8 @@ def import_neutrino(
 ) -> None:
     """Read clocks and addresses that Neutrino's probes recorded, for example its tool dmat.
 
-    The file tells neither what an access does nor its width: --probe says it, in the order of the maps. Every access
-    waits for those before it in its warp.
+    The file records neither the kind of an access nor its width; --probe gives them, in the order of the maps. Every
+    access waits for those before it in its warp.
 
     \b
     neutrino -p dmat python app.py
@@ -168,19 +168,19 @@ def export_perfetto(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write.", show_default="FILE's name, .json")
     ] = None,
-    gpu: Annotated[str | None, typer.Option(help="Of a trace: the GPU.", autocompletion=gpu_names)] = None,
-    sm: Annotated[int, typer.Option(min=0, help="Of a trace: the SM whose warps are recorded.")] = 0,
+    gpu: Annotated[str | None, typer.Option(help="For a trace: the GPU.", autocompletion=gpu_names)] = None,
+    sm: Annotated[int, typer.Option(min=0, help="For a trace: the SM whose warps are recorded.")] = 0,
     transactions: Annotated[
-        int, typer.Option(min=1, help="Of a trace: no block is launched after so many transactions.")
+        int, typer.Option(min=1, help="For a trace: no block is launched after so many transactions.")
     ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of a trace: as for memsim run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="For a trace: as for memsim run.")] = 0,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
     """Write trace events that ui.perfetto.dev and chrome://tracing open.
 
-    Of a profile: launches, copies and the host. Of a trace: one SM's warps and load-store unit, L2's slices and DRAM's
-    channels with their queues, as the reference model replays the first blocks.
+    From a profile: launches, copies and the host. From a trace: one SM's warps and load-store unit, L2's slices and
+    DRAM's channels with their queues, as the reference model replays the first blocks.
 
     \b
     memsim export perfetto app.profile.h5 -o app.json

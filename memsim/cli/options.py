@@ -88,5 +88,5 @@ def all_blocks(blocks: str | None, whole: bool) -> str | None:
         InputError: both are given.
     """
     if whole and blocks is not None:
-        raise InputError("--whole", "--blocks", f"is {blocks} besides; give one of both")
+        raise InputError("--whole", "--blocks", f"is {blocks}; give one of the two")
     return "all" if whole else blocks

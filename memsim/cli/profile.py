@@ -123,7 +123,7 @@ def profile(
     with Scratch() as scratch:
         if program.is_dir():
             if ctx.obj:
-                raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
+                raise InputError(program, "arguments", "are for a program; a folder of traces takes none")
             recorded, activities = _folder(program)
         else:
             trace_folder = traces or Path(scratch) / "traces"

@@ -46,14 +46,16 @@ _Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Exactly this many. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
+        help="Number of trials. Default: 3 to 8, until time and hit ratios are known; 8 for a folder with --warm.",
         show_default=False,
     ),
 ]
 _Until = Annotated[
     float | None,
     typer.Option(
-        min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
+        min=1e-6,
+        max=1,
+        help="Stop when the 95 % interval of every hit ratio is narrower than this; 0.002 is 0.2 points.",
     ),
 ]
 _Precise = Annotated[
@@ -179,7 +181,7 @@ def _check_out(out: Path | None, resume: bool, force: bool, *inputs: str | Path)
     if out is not None:
         check_resume_or_force(out, resume, force, *inputs)
     elif resume or force:
-        raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
+        raise InputError("run", "--resume, --force", "need a results file; give it with -o")
 
 
 def _run_folder(

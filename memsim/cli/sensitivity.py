@@ -24,7 +24,7 @@ def sensitivity(
         bool, typer.Option("--uncertain", help="Vary the preset's fitted and assumed numbers.")
     ] = False,
     uncertainty: Annotated[
-        float, typer.Option(min=0.001, max=0.99, help="Relative uncertainty of a number that states none.")
+        float, typer.Option(min=0.001, max=0.99, help="Relative uncertainty of numbers that state none.")
     ] = 0.2,
     points: Annotated[
         int | None, typer.Option(min=2, help="Number of points, a power of two (64; with --uncertain 32).")

@@ -145,7 +145,7 @@ def search(
     keep = task.effort.keep
     models, rejected = _modelled(task, versions, progress)
     if not models:
-        raise InputError(request.workload, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
+        raise InputError(request.workload, "choices", f"allow no version; the first is rejected: {rejected[0][1]}")
     models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
     simulated = _simulated(task, models[:keep], progress)
     simulated.sort(key=lambda version: version.milliseconds)

@@ -260,7 +260,7 @@ def _measured_at(field: str, value: Mapping[str, Any], path: Path) -> float | No
     if clock is None:
         return None
     if unit(field) != "SM cycles" or type(value["value"]) is not int:
-        raise InputError(path, f"{field}.clock_mhz", "is given for what is no number of SM cycles; leave it out")
+        raise InputError(path, f"{field}.clock_mhz", "applies only to fields in SM cycles; leave it out")
     if type(clock) not in (int, float) or not 1 <= clock <= 1e5:
         raise InputError(path, f"{field}.clock_mhz", f"is {clock!r:.60}; give the clock in MHz, 1 to 100000")
     return float(clock)

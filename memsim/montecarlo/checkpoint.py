@@ -90,7 +90,7 @@ class Checkpoint:
     def _trial(self, arrays: Mapping[str, np.ndarray], point: PointTrials) -> Trial:
         trial = trial_of(arrays, len(point.texts["ops"]))
         if trial is None:
-            raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start anew")
+            raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start again")
         return trial
 
 
@@ -111,7 +111,7 @@ def check_resume_or_force(out: str | Path, resume: bool, force: bool, *inputs: s
     if resume and force:
         raise InputError(out, "--resume, --force", "exclude each other; give one of them")
     if Path(out).exists() and not (resume or force):
-        raise InputError(out, "file", "exists; give --resume to go on from it, or --force to write over it")
+        raise InputError(out, "file", "exists; give --resume to continue it, or --force to overwrite it")
 
 
 @contextmanager
@@ -146,7 +146,7 @@ def open_checkpoint(
                 raise
         if checkpoint.rows and not resume:
             ended = f"has {_trials(checkpoint.rows)} of a run that was ended"
-            problem = f"{ended}; give --resume to continue it, or --force to start anew"
+            problem = f"{ended}; give --resume to continue it, or --force to start again"
             raise _UndecidedOutput(out, "file", problem)
         yield checkpoint
     except InputError as error:
@@ -172,7 +172,7 @@ def _check_same(out: str | Path, found: Mapping[str, Any], expected: Mapping[str
     for name in now | there:
         if there.get(name) != now.get(name):
             values = f"is {there.get(name)!r:.60} there and {now.get(name)!r:.60} now"
-            raise _UndecidedOutput(out, name, f"{values}; give another path, or --force to start anew")
+            raise _UndecidedOutput(out, name, f"{values}; give another path, or --force to start again")
 
 
 def _leaves(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

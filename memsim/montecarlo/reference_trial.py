@@ -51,7 +51,7 @@ def reference_trial(
     model, (first, end, block), resident = reference_model(tx, execution, layout, seeds)
     model.run()
     if model.unfinished:
-        problem = "leaves warps that wait for mbarriers for ever; make the trace anew"
+        problem = "leaves warps waiting for mbarriers forever; make the trace again"
         raise InputError(execution.trace, "instructions/phase", problem)
     seconds = perf_counter() - begin
     memory = np.array(main_memory_latencies(model, grouping), np.int64)
@@ -150,7 +150,7 @@ def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACT
         InputError: a GPU without that SM, or a block that fits no SM.
     """
     if not 0 <= sm < gpu.sm.count:
-        raise InputError("--sm", str(sm), f"is no SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
+        raise InputError("--sm", str(sm), f"is not an SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)

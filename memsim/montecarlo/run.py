@@ -230,7 +230,7 @@ def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     if engine == Engine.reference and warm:
         raise InputError("run", "engine", "reference cannot replay a trace with warm caches; leave warm out")
     if sample and (warm or engine == Engine.reference):
-        raise InputError("run", "sample", "is for the compiled engine and caches that begin empty; leave one out")
+        raise InputError("run", "sample", "needs the compiled engine and cold caches; leave one out")
     return Engine(engine)
 
 

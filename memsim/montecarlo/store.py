@@ -133,7 +133,7 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
-        raise InputError(path, "trials/counters", f"cannot be: {broken}; the file is damaged or was changed")
+        raise InputError(path, "trials/counters", f"are inconsistent: {broken}; the file is damaged or was changed")
     return trials
 
 
@@ -191,7 +191,7 @@ def _check_sample(path: str | Path, about: dict[str, Any]) -> None:
     rises = all(isinstance(bound, int) for bound in bounds) and bounds == sorted(bounds)
     blocks = sum(end - first for first, _, end in groups) if fits and rises else 0
     if not blocks or bounds[0] < 0 or bounds[-1] > about["sample"]["traced"] or blocks != about["trace"]["blocks"]:
-        raise InputError(path, "about.sample.groups", "are no groups of the launch's blocks; the file is damaged")
+        raise InputError(path, "about.sample.groups", "are not groups of the launch's blocks; the file is damaged")
 
 
 def _check_pipes(path: str | Path, cycles: Any) -> None:
@@ -234,4 +234,4 @@ def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
         if not (values >= 0).all():  # nan is not
             raise InputError(path, f"trials/{name}", "holds negative values; the file is damaged")
     if (np.diff(arrays["trial"]) <= 0).any():
-        raise InputError(path, "trials/trial", "must rise; the file is damaged")
+        raise InputError(path, "trials/trial", "must increase; the file is damaged")

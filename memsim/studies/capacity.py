@@ -115,7 +115,7 @@ def capacity(
         InputError: neither cache is on, or nothing is read through them.
     """
     if trials < 0:
-        raise InputError("capacity", "trials", f"is {trials}; give 0 for the curves alone, or more")
+        raise InputError("capacity", "trials", f"is {trials}; give 0 for the curves only, or more")
     shape = trace.launch
     held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
     gpu = override(carved(gpu, held), {"l1.carve_outs": []})  # the variants keep what it leaves
@@ -126,9 +126,7 @@ def capacity(
     present = {"l1": l1.lines * l1.line_bytes, "l2": l2.lines * l2.line_bytes}
     read = {name: curve for name, curve in found.items() if present[name] and curve.uses}
     if not read:
-        raise InputError(
-            trace.path, "loads", f"go through no cache of {gpu.name}; give a GPU with one that serves them"
-        )
+        raise InputError(trace.path, "loads", f"use no cache of {gpu.name}; give a GPU whose caches serve them")
     variants = {name: list(sized(gpu, name)) if trials else [] for name in read}
     gpus = [one for some in variants.values() for one in some]
     done = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress) if gpus else {}

@@ -164,7 +164,7 @@ class Constraints:
         for field, expression in {**followed, **self._require}.items():
             for name in sorted(expression.names - known):
                 near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
-                raise InputError(self._where, field, f"asks for {name}, which is unknown; did you mean {near}?")
+                raise InputError(self._where, field, f"uses {name}, which is unknown; did you mean {near}?")
 
     def followed(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """The fields that follow, given all others.

@@ -65,8 +65,8 @@ def study_trace(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu:
     captured = {name.removeprefix("capture."): value for name, value in fields.items() if name.startswith("c")}
     for name in captured:
         if not kernel.capture or name not in _CAPTURE_FIELDS:
-            right = f"of a captured program give one of {', '.join(_CAPTURE_FIELDS)}"
-            raise InputError(where, f"capture.{name}", f"is nothing that {label} has; {right}")
+            right = f"for a captured program, give one of {', '.join(_CAPTURE_FIELDS)}"
+            raise InputError(where, f"capture.{name}", f"is not a parameter of {label}; {right}")
     kernel = _changed(kernel, captured, where)
     given = {**kernel.parameters, **parameters}
     if kernel.workload is not None:
@@ -151,9 +151,9 @@ def _check_substituted(label: str, kernel: StudyKernel, given: Mapping[str, Any]
     used = {name for text in (*kernel.arguments, *kernel.definitions) for name in substitutes(text)}
     if missing := used - set(given):
         name = min(missing)
-        raise InputError(where, f"kernels.{label}", f"asks for {{{name}}}; give workload.{name}, or a parameter {name}")
+        raise InputError(where, f"kernels.{label}", f"uses {{{name}}}; give workload.{name}, or a parameter {name}")
     for name in given:
         if name not in used:
             near = difflib.get_close_matches(name, used, n=1, cutoff=0.0)
             right = f"did you mean {near[0]}?" if near else f"write {{{name}}} in its arguments or definitions"
-            raise InputError(where, f"workload.{name}", f"is nothing that {label} has; {right}")
+            raise InputError(where, f"workload.{name}", f"is not a parameter of {label}; {right}")

@@ -148,7 +148,7 @@ class StudyTrials:
             InputError: an unknown output.
         """
         if name not in OUTPUTS:
-            raise InputError("study", name, f"is no output; give one of {', '.join(OUTPUTS)}")
+            raise InputError("study", name, f"is not an output; give one of {', '.join(OUTPUTS)}")
         return self._table[name][:, case]
 
     def sample(self, name: str, point: int, case: int = 0) -> Sample:

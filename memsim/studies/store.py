@@ -76,7 +76,7 @@ def load(path: str | Path) -> StoredStudy:
         rows = runs[...]
         bounds = np.array([len(points), len(cases), 1 << 30])
         if not ((rows >= 0) & (rows < bounds)).all():
-            raise InputError(path, "runs", "names points or cases that there are not; the file is damaged")
+            raise InputError(path, "runs", "names points or cases that do not exist; the file is damaged")
         jobs: dict[int, Trials] = {}
         for number in np.unique(rows[:, 2]).tolist():
             jobs[number] = results.read(path, file, f"jobs/{number}/")

@@ -151,7 +151,7 @@ class StudyDesign:
     def _points(self) -> list[design.Point]:
         method, most = self.written.design.method, self.written.design.most
         if (method == "list") != bool(self.written.points):
-            problem = 'are given; for them give design.method = "list"' if self.written.points else "are missing"
+            problem = 'need design.method = "list"' if self.written.points else "are missing"
             raise InputError(self.where, "points", problem)
         if method == "list":
             return self._listed()
@@ -159,7 +159,7 @@ class StudyDesign:
             raise InputError(self.where, "vary", 'has no field; give one, such as "l1.ways" = [4, 8]')
         count = self._count(method)
         if count > most:
-            problem = f"makes {count:,} points; give fewer, or design.most = {count} if that is meant"
+            problem = f"makes {count:,} points; give fewer, or set design.most = {count}"
             raise InputError(self.where, "vary" if method == "grid" else "design.points", problem)
         if method == "grid":
             return design.combinations(self.vary)
@@ -176,7 +176,7 @@ class StudyDesign:
         if unfit is not None:
             raise InputError(self.where, "design.points", unfit)
         if method == "saltelli" and self.written.require:
-            raise InputError(self.where, "require", "leaves points out, all of which saltelli needs; leave it out")
+            raise InputError(self.where, "require", "removes points, but saltelli needs all of them; leave it out")
         points = self.written.design.points or 0
         return points * (len(self.vary) + 2) if method == "saltelli" else points
 

@@ -151,7 +151,7 @@ def _labelled(kernels: Any, where: object) -> Any:
         return kernels
     labels = [Path(one).stem for one in kernels]
     if len(set(labels)) < len(labels):
-        problem = "has two of one name; give each its own table, [kernels.NAME]"
+        problem = "has two of the same name; give each its own table, [kernels.NAME]"
         raise InputError(where, "kernels", problem)
     return {label: _source(one) for label, one in zip(labels, kernels, strict=True)}
 

@@ -123,10 +123,10 @@ def check_writable(path: str | Path, *inputs: str | Path) -> None:
     """
     target = Path(path)
     if target.is_file() and any(Path(read).exists() and target.samefile(read) for read in inputs):
-        raise InputError(path, "file", "is read and would be written over; give another path")
+        raise InputError(path, "file", "is an input and would be overwritten; give another path")
     check_replaceable(target)
     if not target.parent.is_dir():
-        raise InputError(path, "folder", f"{target.parent} does not exist; make it first")
+        raise InputError(path, "folder", f"{target.parent} does not exist; create it first")
     if not os.access(target.parent, os.W_OK):
         raise InputError(path, "folder", f"{target.parent} is not writable; give a path in one that is")
 
@@ -145,4 +145,4 @@ def check_replaceable(path: str | Path) -> None:
     if target.exists() and not target.is_file():
         raise InputError(target, "file", "is a device or a pipe; give the path of a file")
     if target.exists() and _existing_stays.get():
-        raise InputError(target, "file", "exists; give --force to write over it, or another path")
+        raise InputError(target, "file", "exists; give --force to overwrite it, or another path")

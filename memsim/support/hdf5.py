@@ -133,7 +133,7 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
             `version`, or unreadable anywhere inside the block (truncated or damaged).
         OSError: the system does not let it be read (missing, no permission).
     """
-    damaged = InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file")
+    damaged = InputError(path, "file", f"is damaged or not an HDF5 file; give a complete {schema} file")
     if not has_intact_seal(path):
         with open(path, "rb") as start:
             if start.read(len(_SIGNATURE)) != _SIGNATURE:
@@ -145,7 +145,7 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
             _check_stamp(path, file, schema, version)
             yield file
     except MemoryError as error:
-        raise InputError(path, "file", "takes more memory than there is") from error
+        raise InputError(path, "file", "needs more memory than there is") from error
     except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno:
             raise  # the system's, not the file's fault
@@ -210,7 +210,7 @@ def dataset(
         expected = "text" if dtype is None else np.dtype(dtype)
         raise InputError(path, name, f"is {found.dtype}{_any(found.shape or ())}; it must be {expected}{_any(shape)}")
     if not is_stored(found, os.path.getsize(path)):
-        raise InputError(path, name, "claims more values than are stored; the file is damaged or made to harm")
+        raise InputError(path, name, "claims more values than are stored; the file is damaged or malicious")
     return found
 
 
@@ -250,4 +250,4 @@ def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")  # Python's reader takes NaN and Infinity
+    raise ValueError(f"{name} is not JSON")  # Python's reader takes NaN and Infinity

@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS finished (
     task TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (task, number)
 ) WITHOUT ROWID
 """
-_ANEW = "give --force to start anew"
+_ANEW = "give --force to start again"
 _DATABASE_FILES = ("", "-wal", "-shm", "-journal")  # files that SQLite may have for a database
 
 

@@ -93,7 +93,7 @@ def with_gains(
     """
     about = result.trials.about
     if "launches_before" in about:
-        raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
+        raise InputError(trace.path, "launches before", "are part of this result; give a result of the trace alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
     common = _ReplaySettings(
         trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist())

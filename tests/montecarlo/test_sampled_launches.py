@@ -110,7 +110,7 @@ def test_an_interrupt_keeps_the_finished_trials(traces):
 
 
 def test_no_launches_are_refused():
-    with pytest.raises(InputError, match="profile: traces are none; give those of a program's launches"):
+    with pytest.raises(InputError, match="profile: traces are missing; give those of a program's launches"):
         memsim.profile_program([], GPU)
 
 
