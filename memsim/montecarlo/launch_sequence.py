@@ -1,4 +1,4 @@
-"""Sequences of a program's launches: in each trial all or some of them, one by one, each with L2 as the last left it."""
+"""Sequences of a program's launches: in each trial all or some, one by one, each with L2 as the last left it."""
 
 from __future__ import annotations
 
