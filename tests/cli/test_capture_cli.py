@@ -139,15 +139,15 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
     path = tmp_path / "t.h5"
     done = captured(app, "-o", str(path), "-q", "--kernel", "third")
     assert (done.returncode, files(tmp_path)) == (2, set())
-    assert done.stderr == "memsim: --kernel: third was never launched; launched were first (2), second (1)\n"
+    assert done.stderr == "memsim: --kernel: third was never launched; launched kernels: first (2), second (1)\n"
     done = captured(app, "-o", str(path), "-q", "--kernel", "first", "--launch", "2")
     assert (done.returncode, files(tmp_path)) == (2, set())
-    assert "--launch: 2 never came" in done.stderr
+    assert "--launch: 2 was never launched" in done.stderr
     done = captured(app, "-o", str(tmp_path / "of"), "-q", "--kernel", "first,second", "--launch", "1,2")
     assert (done.returncode, files(tmp_path)) == (0, {"of/first-1.h5"})
     assert done.stderr.splitlines() == [
-        "memsim: --launch: 2 of first never came",
-        "memsim: --launch: 1, 2 of second never came",
+        "memsim: --launch: 2 of first was never launched",
+        "memsim: --launch: 1, 2 of second was never launched",
     ]
 
 
@@ -357,7 +357,7 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
     ("arguments", "message"),
     [
         (["absent.cu", "-o", "x.h5"], "absent.cu: file does not exist; give CUDA C++ source"),
-        (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; make it first"),
+        (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; create it first"),
         (["app.cu", "-o", "x.h5"], "memsim: app.cu:4: code does not compile: scale.cuh: No such file or directory"),
         (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code does not compile: identifier"),
         (["inc", "-o", "x.h5"], "inc: program is a folder; give an executable, CUDA C++ files or a Python file"),

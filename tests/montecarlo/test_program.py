@@ -107,7 +107,7 @@ def test_launch_result_names_earlier_launches_and_repeats_rest(tmp_path):
     for name in ("executed", "gpu_provenance"):
         assert last.about[name] == separate.trials.about[name]
     assert last.ops == separate.trials.ops and last.sources == separate.trials.sources
-    with pytest.raises(InputError, match="launches before are the result's too"):
+    with pytest.raises(InputError, match="launches before are part of this result"):
         with_gains(results[1], traces[1], [])
 
 

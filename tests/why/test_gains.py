@@ -71,7 +71,7 @@ def check_bounds(causes):
 
 
 @pytest.mark.parametrize("pair", _marked(PAIRS))
-def test_gain_that_is_told_is_fast_versions(pair):
+def test_predicted_gain_is_that_of_the_fast_version(pair):
     name, gpu, slow, fast, common, cause = PAIRS[pair]
     versions = (_simulated(name, gpu, variant=variant, **common) for variant in (slow, fast))
     _check(*versions, cause)
