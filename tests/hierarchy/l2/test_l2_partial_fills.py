@@ -50,7 +50,7 @@ def test_evicted_partial_sectors_are_read():
     assert traffic(*stores(range(SETS)), *loads) == (4 * SETS * WAYS + SETS, SETS)
 
 
-def test_sector_whose_words_are_all_written_is_not_read():
+def test_sector_of_written_words_is_not_read():
     twice = stores(range(5 * SETS)) + stores(range(5 * SETS))
     halves = np.repeat([LEFT, RIGHT], 5 * SETS)
     by_turns = [each for line in range(5 * SETS) for each in stores([line, line])]
@@ -60,7 +60,7 @@ def test_sector_whose_words_are_all_written_is_not_read():
 
 
 @pytest.mark.parametrize("before", [[(0, 1)], []])
-def test_partial_sector_is_read_once_by_load_before_or_after_stores(before):
+def test_partial_sector_is_read_once_for_loads(before):
     after = [instruction([(0, 1)], bypass=True)] * 2
     assert traffic(*[instruction([one], bypass=True) for one in before], *stores([0]), *after)[0] == 1
 
