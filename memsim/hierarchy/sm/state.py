@@ -121,6 +121,7 @@ class SMs(NamedTuple):
     masks: np.ndarray
     partial: np.ndarray
     merged: np.ndarray  # sectors that are not sent, one a transaction or empty
+    words: np.ndarray  # words that a store writes of its partial sectors, one per transaction or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
