@@ -84,7 +84,7 @@ def build(sources: Sources, gpu: GPU, keep: Path | None = None) -> Path:
     Raises:
         InputError: a file is missing or does not compile; the message has nvcc's first error, with file and line.
     """
-    _check(sources)
+    check_sources(sources)
     compiler = find_compiler()
     command = _Command(compiler, sources, gpu)
     folder = cache_folder("programs") / command.key
@@ -147,8 +147,12 @@ class _Command:
         return [str(self.compiler.path), *self.options, *rdc, *folder, *named, "-o", str(made), *libraries]
 
 
-def _check(sources: Sources) -> None:
-    """Refuse what a compiler would complain of in its own words."""
+def check_sources(sources: Sources) -> None:
+    """Refuse what a compiler would complain of in its own words.
+
+    Raises:
+        InputError: naming the file or folder.
+    """
     for file in sources.files:
         if not file.is_file():
             problem = "is a folder" if file.is_dir() else "does not exist"
