@@ -126,7 +126,7 @@ def _only(kernels: tuple[KernelFigures, ...], name: str | None, where: str) -> K
     found = [one for one in kernels if name in (None, one.kernel)]
     if len(found) != 1:
         there = ", ".join(one.kernel for one in kernels) or "no kernels"
-        raise LookupError(f"{name or 'one kernel'} was asked for; {where} {there}")
+        raise LookupError(f"{name or 'one kernel'} was requested; {where} {there}")
     return found[0]
 
 
@@ -135,7 +135,9 @@ def _script(function: Callable[..., Any], arguments: tuple[Any, ...], named: dic
     import sys
 
     if "." in function.__qualname__ or "<" in function.__qualname__:
-        raise TypeError(f"{function.__qualname__} is not at the top of a module, where another process can find it")
+        raise TypeError(
+            f"{function.__qualname__} must be at the top level of a module, so that another process can import it"
+        )
     pickled.write_bytes(pickle.dumps((arguments, named)))
     return _CALL.format(
         path=[one for one in sys.path if one],

@@ -22,7 +22,7 @@ def test_load_is_found_by_text_array_or_place(result):
     assert result.loads["indices"] is result.loads["spmv.py:43"]
     with pytest.raises(KeyError, match="'row_ptr' names 2 rows"):
         result.loads["row_ptr"]
-    with pytest.raises(KeyError, match="names no row; there are row_ptr"):
+    with pytest.raises(KeyError, match="is not the name of a row; there are row_ptr"):
         result.loads["nothing"]
 
 

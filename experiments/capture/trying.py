@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from experiments.capture.programs import Program
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
-_UNKNOWN = "which is not known here"  # a function of a library
+_UNKNOWN = "which memsim does not have"  # a function of a library
 _RAN = re.compile(r"^memsim: .*\brun (ended|failed|was ended)", re.MULTILINE)
 _FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
 # A figure of merit: "Max error: 2e-5", "RMS error: 0.1"

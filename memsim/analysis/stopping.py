@@ -71,10 +71,12 @@ class Plan:
         if trials is not None:
             others = {"until": until, "min_trials": min_trials, "max_trials": max_trials, "precise": precise or None}
             if given := [name for name, value in others.items() if value is not None]:
-                raise InputError("simulate", "trials", f"is {trials}, with {', '.join(given)} besides; leave out one")
+                raise InputError(
+                    "simulate", "trials", f"is {trials}, but {', '.join(given)} is given too; leave one out"
+                )
             return cls(trials, trials, None, False)
         if until is not None and precise:
-            raise InputError("simulate", "until", f"is {until}, with precise besides; leave out one")
+            raise InputError("simulate", "until", f"is {until}, but precise is given too; leave one out")
         least, most = REQUESTED_TRIALS if until is not None else PRECISE_TRIALS if precise else DEFAULT_TRIALS
         least, most = least if min_trials is None else min_trials, most if max_trials is None else max_trials
         if most < least:

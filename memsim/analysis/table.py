@@ -172,7 +172,9 @@ class Table(Sequence[R]):
                 return rows[0]
             if rows:
                 raise KeyError(f"{name!r} names {len(rows)} rows: {', '.join(self._names(row)[0] for row in rows)}")
-        raise KeyError(f"{name!r} names no row; there are {', '.join(self._names(row)[0] for row in self._rows)}")
+        raise KeyError(
+            f"{name!r} is not the name of a row; there are {', '.join(self._names(row)[0] for row in self._rows)}"
+        )
 
     def __iter__(self) -> Iterator[R]:
         return iter(self._rows)
@@ -216,8 +218,17 @@ class Table(Sequence[R]):
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
-        return pandas.DataFrame.from_records(self.records())
+        return frame_of(self.records())
+
+
+def frame_of(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """A pandas DataFrame, one row a record.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
+    return pandas.DataFrame.from_records(records)

@@ -71,7 +71,7 @@ def check(
     path = Path(baseline)
     read = Baseline.read(path)
     if not any(program.kernels for program in read.programs):
-        raise InputError(path, "programs", "are none; add one: memsim check --update app.cu --gpu a100")
+        raise InputError(path, "programs", "are missing; add one: memsim check --update app.cu --gpu a100")
     outcome = CheckOutcome()
     for program in read.programs:
         for note in _other_compiler(program):

@@ -67,5 +67,5 @@ def _files(given: str | Path | Sequence[str | Path]) -> list[Path]:
         if not one.exists():
             raise InputError(one, "file", "does not exist; give CUDA C++ files or folders of them")
     if not found:
-        raise InputError("judge", "candidates", "are none; give CUDA C++ files or folders of them")
+        raise InputError("judge", "candidates", "are missing; give CUDA C++ files or folders of them")
     return found

@@ -89,17 +89,16 @@ def explore(
     """
     from memsim.exploration import Effort, explore_tuned, is_program
     from memsim.exploration import explore as search
-    from memsim.gpu.presets import override
 
-    machine = override(named_gpu(gpu), settings) if settings else named_gpu(gpu)
+    machine = named_gpu(gpu, settings)
     effort = Effort(keep, blocks, trials, seed, jobs)
     if not isinstance(workload, str | Path) or not is_program(workload):
         if arguments or kernel is not None:
-            raise InputError("explore", "arguments", "and kernels are a program's; leave them out")
+            raise InputError("explore", "arguments", "and kernels need a program; leave them out")
         return search(workload, machine, parameters, vary or {}, effort, progress)
     if parameters or vary:
         wrong = ", ".join([*parameters, *(vary or ())])
-        raise InputError(workload, wrong, "is no choice of a program; write it into its triton.Configs")
+        raise InputError(workload, wrong, "is not a choice of the program; add it to its triton.Configs")
     return explore_tuned(Path(workload), arguments, kernel, machine, effort, progress)
 
 

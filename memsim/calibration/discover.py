@@ -137,7 +137,7 @@ def crowded(device: WalkedGPU, addresses: np.ndarray, hit: float) -> np.ndarray:
         if not fits(device, found, hit):
             return found
         laps *= 2
-    raise RuntimeError(f"no set overflows in {MOST_LAPS} laps through {len(addresses)} elements")
+    raise RuntimeError(f"no set overflows in {MOST_LAPS} laps of {len(addresses)} elements")
 
 
 def _missed(device: WalkedGPU, addresses: np.ndarray, hit: float, laps: int) -> np.ndarray:

@@ -32,7 +32,7 @@ def rows(device: WalkedGPU, fetch_bytes: int, channels: int) -> dict[str, int]:
     """
     clear = min(_gain(device, fetch_bytes, far) for far in FAR) / 2
     if 2 * clear < CLEAR:
-        raise RuntimeError(f"an open row wins {2 * clear:.1f} cycles, too few to tell")
+        raise RuntimeError(f"an open row saves {2 * clear:.1f} cycles, too few to detect rows")
 
     def opened(address: int) -> bool:
         return all(_gain(device, address, far) > clear for far in FAR)
@@ -44,7 +44,9 @@ def rows(device: WalkedGPU, fetch_bytes: int, channels: int) -> dict[str, int]:
         return {"dram.row_bytes": stretch}
     row = stretch * _together(opened, stretch, channels)
     if row == stretch or row & (row - 1):
-        raise RuntimeError(f"{row} bytes are open together, {stretch} of them in sequence, which tells no row")
+        raise RuntimeError(
+            f"{row} bytes are open together, {stretch} of them in sequence, which does not show the size of a row"
+        )
     return {"dram.row_bytes": row, "dram.interleave_bytes": stretch}
 
 

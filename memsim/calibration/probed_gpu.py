@@ -113,7 +113,7 @@ class ProbedGPU:
             self._probe.stdin.write(text)
             self._probe.stdin.flush()
         except BrokenPipeError:
-            raise InputError(_WHERE, "GPU", "does not answer any more; see whether other programs run on it") from None
+            raise InputError(_WHERE, "GPU", "no longer responds; check whether other programs use it") from None
 
     def _answer(self) -> str:
         assert self._probe.stdout is not None
@@ -175,5 +175,5 @@ def compiled(out: Path, architecture: str = "native") -> Path:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=leaving_in(out.parent))
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
-        raise InputError(_WHERE, "nvcc", f"fails ({lines[0]}); see whether this machine has a GPU that it knows")
+        raise InputError(_WHERE, "nvcc", f"fails ({lines[0]}); check that this machine has a GPU that it supports")
     return out

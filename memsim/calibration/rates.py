@@ -43,12 +43,12 @@ def slice_cycles(device: WalkedGPU, gpu: GPU, kind: OpKind) -> float:
     blocks = max(1, gpu.sm.count // 2), gpu.sm.count
     half, all_ = (rate(device, AccessStream(kind, 1, SECTOR, width, n)) / copies for n in blocks)
     if gpu.sm.count == 1 or all_ > half * (1 + SAME):
-        raise RuntimeError(f"{all_:.2f} a cycle by all SMs, {half:.2f} by half of them: the limit is theirs")
+        raise RuntimeError(f"{all_:.2f} per cycle with all SMs, {half:.2f} with half of them: the SMs are the limit")
     return 1 / all_
 
 
 def integer_cycles(sm_cycles: float, gpu: GPU) -> int:
-    """So many cycles of L2's clock, which the model has whole.
+    """So many cycles of L2's clock, which must be a whole number in the model.
 
     Raises:
         RuntimeError: they are no whole number.
@@ -56,7 +56,7 @@ def integer_cycles(sm_cycles: float, gpu: GPU) -> int:
     each = gpu.l2_clocks * sm_cycles
     cycles = max(1, round(each))
     if abs(cycles / each - 1) > SAME:
-        raise RuntimeError(f"one in {each:.2f} cycles of L2's clock, which the model has whole")
+        raise RuntimeError(f"one in {each:.2f} cycles of L2's clock, which must be a whole number in the model")
     return cycles
 
 

@@ -81,9 +81,11 @@ def _only(
         if _overflow(device, islice(crowds, LISTS), found.hit_cycles):
             left.append((choice, _partition(sets)))
     if not left:
-        raise RuntimeError("no index that is known puts the lines that compete into one set")
+        raise RuntimeError("no known set index puts the competing lines into one set")
     if any(not np.array_equal(partition, left[0][1]) for _, partition in left[1:]):
-        raise RuntimeError(f"walks do not tell {' from '.join(', '.join(one.values()) for one, _ in left)}")
+        raise RuntimeError(
+            f"measurements do not distinguish {' from '.join(', '.join(one.values()) for one, _ in left)}"
+        )
     return left[0][0]
 
 

@@ -31,7 +31,7 @@ class Arena:
     def __init__(self, descriptor: int, nbytes: int) -> None:
         try:
             if os.fstat(descriptor).st_size < nbytes:
-                raise ProtocolError("the memory of the program is smaller than it says")
+                raise ProtocolError("the program's memory is smaller than it reports")
             flags = mmap.MAP_SHARED | getattr(mmap, "MAP_NORESERVE", 0)
             self._map = mmap.mmap(descriptor, nbytes, flags=flags)
         except (OSError, ValueError) as error:
@@ -164,7 +164,7 @@ class ProcessMemory(DeviceMemory):
     def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
         """The address of a module's variable; the process made room for it when it loaded the module."""
         if key[1] not in self._addresses:
-            raise InputError("module", key[1], "has no memory; it is declared and defined nowhere")
+            raise InputError("module", key[1], "has no memory; it is declared but not defined")
         return self._addresses[key[1]]
 
     def is_allocated(self, key: tuple[str, str]) -> bool:

@@ -263,7 +263,7 @@ def first_error(output: str, file: Path) -> InputError:
     if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", output):
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
     lines = [line for line in output.splitlines() if "fatal" in line or "error" in line] or output.split("\n")[-2:]
-    return InputError(file, "program", f"does not build: {lines[0].strip() or 'nvcc says no reason'}")
+    return InputError(file, "program", f"does not build: {lines[0].strip() or 'nvcc gives no reason'}")
 
 
 def _advice(error: str) -> str:

@@ -158,7 +158,7 @@ def _texts(image: bytes) -> list[PtxText]:
     text = image.rstrip(b"\0")
     if b".version" in text[: 1 << 16] and b".target" in text[: 1 << 16]:
         return [_ptx(text, "")]
-    raise ImageError("the image is neither a fat binary nor PTX nor a cubin")
+    raise ImageError("the image is not a fat binary, PTX or a cubin")
 
 
 def _texts_of_entry(kind: int, data: bytes, unit: str) -> list[PtxText]:

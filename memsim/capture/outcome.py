@@ -64,15 +64,15 @@ def no_launch_error(launches: Launches) -> InputError:
         problem = "launched no kernel on memsim's CUDA libraries; give arguments after -- if it needs some"
         return InputError(launches.shown, "run", problem)
     if selection.kernels and not launches.is_launched(selection.kernels):
-        return InputError("--kernel", ", ".join(selection.kernels), f"was never launched; launched were {seen}")
+        return InputError("--kernel", ", ".join(selection.kernels), f"was never launched; launched kernels: {seen}")
     numbers = ", ".join(map(str, selection.launches or ()))
-    return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
+    return InputError("--launch", numbers, f"was never launched; launches: {seen}")
 
 
 def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list[str]:
     """What the user should know of a capture that went well."""
     notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
-    notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_came(launches)
+    notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_launched(launches)
     if launches.stand_ins.unexecuted:
         counts = ", ".join(f"{count:,} of {kernel}" for kernel, count in launches.stand_ins.unexecuted.items())
         notes.append(
@@ -132,7 +132,7 @@ def _of_heaviest(launches: Launches) -> list[str]:
     return lines
 
 
-def _never_came(launches: Launches) -> list[str]:
+def _never_launched(launches: Launches) -> list[str]:
     """Kernels and launches that were asked for and that the program never made."""
     selection = launches.selection
     lines = [f"--kernel: {one} was never launched" for one in selection.kernels if not launches.is_launched((one,))]
@@ -150,4 +150,4 @@ def _never_came(launches: Launches) -> list[str]:
 def _late(numbers: Sequence[int], count: int, of: str) -> list[str]:
     """The launches that were asked for beyond those that came."""
     late = ", ".join(str(number) for number in numbers if number >= count)
-    return [f"--launch: {late}{of} never came"] if late else []
+    return [f"--launch: {late}{of} was never launched"] if late else []

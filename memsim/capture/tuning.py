@@ -101,7 +101,7 @@ def read_report(text: str, benchmarks: Sequence[Sequence[TimedLaunch]]) -> Tuned
             return SilentTuner(str(report["unreported"]))
         return TunedKernel(str(report["kernel"]), [_configuration(one, benchmarks) for one in report["configurations"]])
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ProtocolError(f"a tuner's report makes no sense ({error})") from None
+        raise ProtocolError(f"a tuner's report is invalid ({error})") from None
 
 
 def _configuration(one: dict[str, Any], benchmarks: Sequence[Sequence[TimedLaunch]]) -> Configuration:

@@ -47,15 +47,15 @@ def listing(format: OutputFormat = None) -> None:
 
 @cache.command()
 def size() -> None:
-    """Print the bytes that all cached files take."""
+    """Print the total size of all cached files in bytes."""
     typer.echo(sum(_contents(folder)[1] for folder in _folders()))
 
 
 @cache.command()
 def clear(
-    kind: Annotated[str | None, typer.Argument(help="Of memsim cache list; all without it.")] = None,
+    kind: Annotated[str | None, typer.Argument(help="A kind from memsim cache list. Default: all.")] = None,
 ) -> None:
-    """Remove cached files; memsim makes them again when it needs them."""
+    """Remove cached files; memsim recreates them on demand."""
     chosen = [folder for folder in _folders() if kind in (None, folder.name)]
     if not chosen and kind is not None:
         known = ", ".join(folder.name for folder in _folders()) or "nothing yet"

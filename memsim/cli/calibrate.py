@@ -15,13 +15,13 @@ INTERRUPTED = 130
 def calibrate(
     out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
     base: Annotated[str | None, typer.Option(help="Preset or file for numbers that cannot be measured.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: that of the device.")] = None,
     force: Force = False,
 ) -> None:
     """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, and DRAM latency.
 
-    It needs an idle NVIDIA GPU and nvcc. A CSV file of the same name gets the curves: latency against the length of a
-    list. Ctrl-C keeps the values found so far.
+    It needs an idle NVIDIA GPU and nvcc. The curves of latency against list length are written to a CSV file of the
+    same name. Ctrl-C keeps the values found so far.
 
     \b
     memsim calibrate -o mygpu.toml
@@ -36,7 +36,7 @@ def calibrate(
     from memsim.support.errors import InputError
 
     if out.suffix != ".toml":
-        raise InputError("-o", str(out), "is no TOML file by its name; give one that ends in .toml")
+        raise InputError("-o", str(out), "does not end in .toml; give the name of a TOML file")
     points = out.with_suffix(".csv")
     check_file(out, force)
     check_file(points, force)
@@ -46,7 +46,9 @@ def calibrate(
     about = f"{board_name}, measured by memsim calibrate; what it does not tell is {found.base}'s."
     write_file(out, own_gpu_toml(about, name or slug(board_name), found.base, found.values))
     for reason in found.left:
-        typer.echo(f"left as in {found.base}: {reason}", err=True)
-    typer.echo(f"{out}: {len(found.values)} values of {board_name}, the others of {found.base}; {points}: the curve")
+        typer.echo(f"unchanged from {found.base}: {reason}", err=True)
+    typer.echo(
+        f"{out}: {len(found.values)} values from {board_name}, the others from {found.base}; {points}: the curves"
+    )
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -125,7 +125,7 @@ def _program(
         given = {"--gpu": gpus, "--kernel": kernel, "-D": definitions, "--": ctx.obj}
         for option, value in given.items():
             if value:
-                raise InputError("check", option, "goes with a program; the baseline says how its programs are run")
+                raise InputError("check", option, "needs a program; the baseline states how its own programs run")
         return None
     folder = baseline.absolute().parent
 

@@ -57,13 +57,15 @@ def compare(
     chosen = chosen_format(format, json)
     if ncu is not None:
         if fail_if_slower is not None:
-            raise InputError("memsim compare", "--fail-if-slower", "is between results; leave it out with --ncu")
+            raise InputError("memsim compare", "--fail-if-slower", "compares results; leave it out with --ncu")
         _with_profiler(paths, ncu, kernel, launch, chosen)
         return
     if kernel is not None or launch is not None:
-        raise InputError("memsim compare", "--kernel, --launch", "choose from a report; give it with --ncu")
+        raise InputError(
+            "memsim compare", "--kernel, --launch", "choose a launch of a report; give the report with --ncu"
+        )
     if len(paths) < 2:
-        raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the base")
+        raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the baseline")
     limit = None if fail_if_slower is None else _share(fail_if_slower)
     if programs := compared_programs(paths, convention, chosen):
         slower = [name for name, one in programs.items() if limit is not None and one.slower_than(limit)]

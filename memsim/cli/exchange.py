@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,12 +12,27 @@ from memsim.cli.options import Force, QuietFiles, TracesOut, gpu_names
 from memsim.cli.output import print_traces
 from memsim.support.text import printable
 
+if TYPE_CHECKING:
+    from memsim.support.progress import Advance
+    from memsim.trace.reader import Trace
+
 imports = typer.Typer(
     no_args_is_help=True,
     help="Import traces of other tools: one trace file per kernel, for memsim run.\n\n"
     "docs/how_to/import.md describes what each format contains and lacks.",
 )
 exports = typer.Typer(no_args_is_help=True, help="Export traces for other simulators and viewers.")
+
+
+def _imported(convert: Callable[[Advance], list[Trace]], force: bool, quiet: bool, unit: str = "bytes") -> None:
+    """Import traces with a bar of the units that are read, and list them."""
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+
+    with keeping_existing(force), bar(unit, hidden=quiet) as advance:
+        traces = convert(advance)
+    if not quiet:
+        print_traces(traces)
 
 
 @imports.command("accelsim")
@@ -42,13 +58,8 @@ def import_accelsim(
     memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
     """
     from memsim.sources.imported.accelsim import import_accelsim as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, kernel, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, kernel, advance), force, quiet)
 
 
 @imports.command("nvbit")
@@ -65,7 +76,7 @@ def import_nvbit(
 ) -> None:
     """Read the output of NVBit's mem_trace tool.
 
-    The text has neither dependences nor other instructions: every access waits for those before it in its warp.
+    The text has neither dependences nor other instructions. Every access waits for those before it in its warp.
 
     \b
     LD_PRELOAD=mem_trace.so ./app > mem_trace.log
@@ -73,13 +84,8 @@ def import_nvbit(
     memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
     """
     from memsim.sources.imported.nvbit import import_nvbit as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, kernel, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, kernel, advance), force, quiet)
 
 
 @imports.command("cutracer")
@@ -91,21 +97,16 @@ def import_cutracer(
 ) -> None:
     """Read a launch that CUTracer recorded.
 
-    With opcode_only in addition to the accesses, gaps and waits are those of the machine code; with accesses alone,
-    each waits for those before it in its warp.
+    With opcode_only in addition to the accesses, compute runs and dependences are those of the machine code. With
+    accesses alone, each access waits for those before it in its warp.
 
     \b
     CUTRACER_INSTRUMENT=opcode_only,mem_addr_trace CUDA_INJECTION64_PATH=lib/cutracer.so ./app
     memsim import cutracer kernel_7fa21c3_iter0_csr.ndjson.zst -o csr.h5
     """
     from memsim.sources.imported.cutracer import import_cutracer as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, advance), force, quiet)
 
 
 @imports.command("neutrino")
@@ -114,7 +115,7 @@ def import_neutrino(
     probe: Annotated[
         list[str],
         typer.Option(
-            "--probe", "-p", metavar="WHAT:BYTES", help="Accesses of a map, for example load:4; once per map."
+            "--probe", "-p", metavar="KIND:BYTES", help="Accesses of a map, for example load:4; once per map."
         ),
     ],
     out: TracesOut = None,
@@ -123,8 +124,8 @@ def import_neutrino(
 ) -> None:
     """Read clocks and addresses that Neutrino's probes recorded, for example its tool dmat.
 
-    The file tells neither what an access does nor its width: --probe says it, in the order of the maps. Every access
-    waits for those before it in its warp.
+    The file records neither the kind of an access nor its width; --probe gives them, in the order of the maps. Every
+    access waits for those before it in its warp.
 
     \b
     neutrino -p dmat python app.py
@@ -132,13 +133,8 @@ def import_neutrino(
     """
     from memsim.sources.imported.neutrino import Probe
     from memsim.sources.imported.neutrino import import_neutrino as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
-        traces = convert(source, [Probe.of(text) for text in probe], out, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, [Probe.of(text) for text in probe], out, advance), force, quiet, "blocks")
 
 
 @exports.command("accelsim")
@@ -172,19 +168,19 @@ def export_perfetto(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="The file to write.", show_default="FILE's name, .json")
     ] = None,
-    gpu: Annotated[str | None, typer.Option(help="Of a trace: the GPU.", autocompletion=gpu_names)] = None,
-    sm: Annotated[int, typer.Option(min=0, help="Of a trace: the SM whose warps are recorded.")] = 0,
+    gpu: Annotated[str | None, typer.Option(help="For a trace: the GPU.", autocompletion=gpu_names)] = None,
+    sm: Annotated[int, typer.Option(min=0, help="For a trace: the SM whose warps are recorded.")] = 0,
     transactions: Annotated[
-        int, typer.Option(min=1, help="Of a trace: no block is launched after so many transactions.")
+        int, typer.Option(min=1, help="For a trace: no block is launched after so many transactions.")
     ] = 20_000,
-    seed: Annotated[int, typer.Option(min=0, help="Of a trace: as for memsim run.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="For a trace: as for memsim run.")] = 0,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
     """Write trace events that ui.perfetto.dev and chrome://tracing open.
 
-    Of a profile: launches, copies and the host. Of a trace: one SM's warps and load-store unit, L2's slices and DRAM's
-    channels with their queues, as the reference model replays the first blocks.
+    From a profile: launches, copies and the host. From a trace: one SM's warps and load-store unit, L2's slices and
+    DRAM's channels with their queues, as the reference model replays the first blocks.
 
     \b
     memsim export perfetto app.profile.h5 -o app.json
@@ -202,7 +198,7 @@ def export_perfetto(
         events, about = list(program_events(found)), {"program": str(found.about["program"]), "gpu": found.gpu}
     else:
         from memsim.api.arguments import opened
-        from memsim.montecarlo.recorded_replay import recorded_replay
+        from memsim.montecarlo.reference_trial import recorded_replay
 
         trace, machine = opened(path, gpu, None)
         recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)

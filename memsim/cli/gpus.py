@@ -99,7 +99,7 @@ def new(
     values = described(sheet)
     about = f"{name}: numbers of its data sheet; everything else is that of {like}, or scaled from it."
     write_file(file, own_gpu_toml(about, name, like, values))
-    typer.echo(f"{file}: {len(values)} values of {name}, the others of {like}")
+    typer.echo(f"{file}: {len(values)} values of {name}, the others from {like}")
 
 
 @gpus.command("import")
@@ -107,7 +107,7 @@ def import_(
     report: Annotated[Path, typer.Argument(help="JSON report of mt4g for an NVIDIA GPU.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
     base: Annotated[str | None, typer.Option(help="Preset or file for numbers that the report lacks.")] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: that of the device.")] = None,
     force: Force = False,
 ) -> None:
     """Make a GPU from a measurement of mt4g (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
@@ -125,4 +125,4 @@ def import_(
     found = mt4g.read(report, base)
     about = f"{found.name}, as mt4g measured it; what it does not tell is {found.base}'s."
     write_file(out, own_gpu_toml(about, name or slug(found.name), found.base, found.values))
-    typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others of {found.base}")
+    typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others from {found.base}")

@@ -16,7 +16,7 @@ from memsim.support.errors import InputError
 
 
 def mcp() -> None:
-    """Serve profile, judge, explain and what_if to agents, by the Model Context Protocol.
+    """Serve profile, judge, explain and what_if to agents, over the Model Context Protocol.
 
     It needs the package mcp: pip install 'memsim[mcp]'. An agent's configuration names the command `memsim mcp`.
     """
@@ -70,7 +70,7 @@ class _WarmWorker:
                 found, problem = await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 self._begin()
-                problem = "the process that carried this out was killed (out of memory?)"
+                problem = "the process that did this was killed (out of memory?)"
             if found is None:
                 raise ToolError(problem)
             return found

@@ -38,7 +38,7 @@ def program_kernel(
     labels = found.labels()
     if kernel is None:
         if needs_one and len(labels) > 1:
-            raise InputError(path, "kernel", f"is not chosen; give --kernel with one of {', '.join(labels)}")
+            raise InputError(path, "kernel", f"is missing; give --kernel with one of {', '.join(labels)}")
         if not needs_one:
             print_output(profile_output(found), format)
             return None
@@ -47,7 +47,7 @@ def program_kernel(
         group for label, group in zip(labels, found.groups, strict=True) if kernel in label
     ]
     if len(chosen) != 1:
-        problem = f"is {kernel!r:.60}, of which there {'are several' if chosen else 'is none'}"
+        problem = f"is {kernel!r:.60}, which names {'several kernels' if chosen else 'no kernel'}"
         raise InputError(path, "--kernel", f"{problem}; there are {', '.join(labels)}")
     return chosen[0].typical
 
@@ -96,7 +96,5 @@ def _all_programs(paths: list[Path], convention: Convention, command: str) -> li
         return []
     if len(programs) < len(paths):
         other = next(path for path in paths if path not in programs)
-        raise InputError(
-            command, str(other), f"is no profile of a program, as {programs[0]} is; give files of one kind"
-        )
+        raise InputError(command, str(other), f"is not a program's profile like {programs[0]}; give files of one kind")
     return [(str(path), ProgramResult.load(path, convention)) for path in paths]

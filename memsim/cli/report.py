@@ -46,7 +46,9 @@ def report(
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
-            "memsim report", "RESULT", "names two files alike; the page tells them apart by name, so rename one"
+            "memsim report",
+            "RESULT",
+            "has two files of the same name; rename one, because the page distinguishes them by name",
         )
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)

@@ -66,7 +66,7 @@ def show(
     if why and ncu:
         raise InputError("memsim show", "--why, --ncu", "exclude each other; give one of them")
     if not (why or chosen == "json") and (quick or trace is not None or jobs is not None):
-        raise InputError("memsim show", "--quick, --trace, --jobs", "concern the replays of --why and --json; give one")
+        raise InputError("memsim show", "--quick, --trace, --jobs", "apply to --why and --json; give one of these")
     if quiet and not ncu:
         raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
@@ -126,7 +126,9 @@ def plot(
         _plot_study(paths, out, force, convention, figure_options)
         return
     if len({path.stem for path in paths}) < len(paths):
-        raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
+        raise InputError(
+            "plot", "RESULT", "has two files of the same name; rename one, because the figures distinguish them by name"
+        )
     with keeping_existing(force):
         if drawn := plotted_programs(paths, out, convention, figure_options):
             typer.echo("\n".join(map(str, drawn)))
@@ -147,7 +149,7 @@ def _show_study(path: Path, convention: Convention, format: str, other: str) -> 
     from memsim.studies import StudyTrials
 
     if other:
-        problem = "needs the results of one kernel on one GPU, which a study's points do not keep; use memsim run"
+        problem = "needs the results of one kernel on one GPU, which a study does not store; use memsim run"
         raise InputError(path, other, problem)
     print_output(report.output(StudyTrials.load(path, convention)), format)
 

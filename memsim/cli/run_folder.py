@@ -48,10 +48,10 @@ class Outputs:
         """
         if self.folder is None:
             if self.force:
-                raise InputError("run", "--force", "concerns results files; give their folder with -o")
+                raise InputError("run", "--force", "needs a folder of results; give it with -o")
             return []
         if self.folder.suffix == SUFFIX or self.folder.resolve() == traces[0].path.parent.resolve():
-            raise InputError(self.folder, "-o", "must be another folder than the traces': it gets a file per launch")
+            raise InputError(self.folder, "-o", "must differ from the folder of traces; it gets one file per launch")
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
         files = [self.folder / trace.path.name for trace in traces]
@@ -101,13 +101,15 @@ def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) 
         InputError: an option of those, no trace in the folder, or one without its position where that matters.
     """
     if refused:
-        raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")
+        raise InputError(
+            folder, "folder", f"has several traces, but {', '.join(refused)} needs a single one; give one trace"
+        )
     traces = [Trace.open(path) for path in sorted(folder.glob(f"*{SUFFIX}"), key=_by_number)]
     if not traces:
-        raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
+        raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give a folder that memsim capture wrote")
     for trace in traces:
         if in_order and "order" not in trace.parameters:
-            problem = "has no order, the launch's position in the program; capture it anew, or leave --warm out"
+            problem = "has no order, the launch's position in the program; capture it again, or leave --warm out"
             raise InputError(trace.path, "parameters", problem)
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
 

@@ -56,7 +56,7 @@ def sweep(
     from memsim.studies.forecast import forecast
 
     if out is None and (resume or force):
-        raise InputError("sweep", "--resume, --force", "concern a study's results; give the file with -o")
+        raise InputError("sweep", "--resume, --force", "need the study's results file; give it with -o")
     chosen = chosen_format(format)
     study = DesignStudy.load(path)
     study.check()
@@ -68,7 +68,7 @@ def sweep(
     print_output(report.output(found), chosen, quiet)
     if not found.about["complete"]:
         destination = f"in the journal of {out}; --resume continues it" if out else "nowhere; give -o to keep them"
-        typer.echo(f"memsim: interrupted; what is finished is kept {destination}", err=True)
+        typer.echo(f"memsim: interrupted; finished trials are kept {destination}", err=True)
         raise typer.Exit(INTERRUPTED)
 
 

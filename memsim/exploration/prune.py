@@ -75,7 +75,7 @@ def _of_caller() -> Any:
                 inner = inner.fn
             return inner
         frame = frame.f_back
-    raise InputError("prune", "kernel", "is not given, and no autotuner of Triton calls; give kernel=")
+    raise InputError("prune", "kernel", "is missing, and the caller is not a Triton autotuner; give kernel=")
 
 
 def _launch(
@@ -99,7 +99,7 @@ def _launch(
     )  # fmt: skip
     scratch = len(launch.function.parameters) - len(values)
     if not 0 <= scratch <= _SCRATCH:
-        problem = f"are {len(launch.function.parameters)} in PTX and {len(values)} in Python; this Triton is not known"
+        problem = f"are {len(launch.function.parameters)} in PTX and {len(values)} in Python; unsupported Triton"
         raise InputError("prune", "parameters", problem)
     launch = replace(launch, arguments=[*values.values(), *[0] * scratch], registers=registers)
     return with_code(launch, kernel_for(text, entry, gpu))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memsim.gate.figures import AccessFigures, KernelFigures
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.files import read_small
+from memsim.support.files import read_toml
 
 FILE = "memsim-baseline.toml"
 VERSION = 1
@@ -103,19 +102,19 @@ class Baseline(_Table):
             InputError: it is missing, no TOML, of a newer version, or has wrong fields.
         """
         if not path.exists():
-            problem = "does not exist; make it: memsim check --update app.cu --gpu a100"
+            problem = "does not exist; create it: memsim check --update app.cu --gpu a100"
             raise InputError(path, "baseline", problem)
         try:
-            data = tomllib.loads(read_small(path, _LARGEST, "a baseline").decode())
+            data = read_toml(path, _LARGEST, "a baseline")
             if isinstance(data.get("version"), int) and data["version"] > VERSION:
-                raise InputError(path, "version", f"is {data['version']}; this memsim reads {VERSION}: install a newer")
+                raise InputError(
+                    path, "version", f"is {data['version']}; this memsim reads {VERSION}; install a newer version"
+                )
             found = cls.model_validate(data)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(path, "file", f"is not TOML: {error}") from None
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"])) or "file"
-            raise InputError(path, field, f"is wrong: {first['msg']}; `memsim check --update` writes it anew") from None
+            raise InputError(path, field, f"is invalid: {first['msg']}; `memsim check --update` rewrites it") from None
         for program in found.programs:
             for kernel in program.kernels:
                 _check_allowed(path, kernel)

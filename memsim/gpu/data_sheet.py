@@ -73,7 +73,9 @@ def described(sheet: DataSheet) -> dict[str, Provenance]:
     slices, rest = divmod(like.l2.slices * sheet.memory_bits, _bits(like))
     if rest or slices == 0:
         raise InputError(
-            sheet.name, "memory bits", f"is {sheet.memory_bits}; {_bits(like)} of {sheet.like} can be divided"
+            sheet.name,
+            "memory bits",
+            f"is {sheet.memory_bits}; give a part of {sheet.like}'s {_bits(like)} that has whole L2 slices",
         )
     how = f"as many slices per bit of the memory bus as {sheet.like}"
     found["l2.slices"] = _provenance("l2.slices", slices, how, "assumed")
@@ -95,7 +97,7 @@ def _memory(sheet: DataSheet, like: GPU) -> dict[str, Provenance]:
     bus = memory_bus(like, sheet.memory_bits, khz)
     if bus is None:
         problem = f"is {sheet.memory_bits}, which does not make whole channels of {like.dram.kind}"
-        raise InputError(sheet.name, "memory bits", f"{problem}; name a GPU with such memory as memory like")
+        raise InputError(sheet.name, "memory bits", f"{problem}; name a GPU with such memory with --memory-like")
     found: dict[str, Provenance] = {}
     if sheet.memory_like:
         every = presets.provenance(sheet.memory_like).items()

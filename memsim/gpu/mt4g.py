@@ -132,7 +132,9 @@ def _dram(report: _Json, base: GPU) -> Iterator[_Value]:
     found = board.memory_bus(base, round(bits), khz)
     if found is None:
         problem = f"is {bits:g}, which does not make channels of {base.name}'s {base.dram.kind}"
-        raise InputError(report.path, "memory.main.memoryBusWidth", f"{problem}; give --base, a GPU with such memory")
+        raise InputError(
+            report.path, "memory.main.memoryBusWidth", f"{problem}; give --base with a GPU that has such memory"
+        )
     for field, value in found.items():
         yield field, value, f"memory.main, {bits:g} bits, memoryClockRate, two bits a clock", "documented"
 

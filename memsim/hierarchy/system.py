@@ -48,7 +48,7 @@ _LOOPS: dict[str, Callable[..., Any]] = {
     "channels": advance_channels,
 }
 
-_STUCK = "leaves warps that wait for mbarriers for ever; make the trace anew"
+_STUCK = "leaves warps waiting for mbarriers forever; make the trace again"
 
 
 class System:

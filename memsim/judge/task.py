@@ -56,7 +56,7 @@ def read_task(path: Path) -> JudgeTask:
             raise InputError(path, name, "is not set; a task sets grid, block, arguments and expected")
     arguments = given["arguments"]
     if not isinstance(arguments, dict) or not arguments:
-        raise InputError(path, "arguments", "is no dict; give arrays and numbers by name, in the kernel's order")
+        raise InputError(path, "arguments", "is not a dict; give arrays and numbers by name, in the kernel's order")
     for name, value in arguments.items():
         if not isinstance(value, np.ndarray | np.generic | int | float):
             raise InputError(path, f"arguments[{name!r}]", f"is a {type(value).__name__}; give a number or an array")
@@ -82,7 +82,7 @@ def _expected(path: Path, given: Any, arguments: Mapping[str, Any]) -> dict[str,
         except Exception as error:
             raise InputError(path, "expected", f"fails: {type(error).__name__}: {error}") from error
     if not isinstance(given, dict) or not given:
-        raise InputError(path, "expected", "is no dict; give arrays by the argument's name, or a function")
+        raise InputError(path, "expected", "is not a dict; give arrays by the argument's name, or a function")
     found = {}
     for name, value in given.items():
         try:

@@ -52,7 +52,7 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
     held = occupancy(gpu, launch.threads_per_block, launch.registers, launch.shared_bytes)
     counts = count_instructions(trace, gpu)
     if not counts.comp_insts + counts.mem_insts:
-        raise InputError(trace.path, "instructions", "are none; give a trace of a kernel that executes some")
+        raise InputError(trace.path, "instructions", "are missing; give a trace of a kernel that executes some")
     machine = machine_of(gpu)
     active = min(held.blocks, -(-launch.n_blocks // machine.sms))
     kernel = kernel_of(counts, held.warps_per_block, launch.n_blocks, active)

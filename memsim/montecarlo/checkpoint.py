@@ -18,7 +18,7 @@ import numpy as np
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.point_trials import PointTrials
 from memsim.montecarlo.trial_cache import identity
-from memsim.montecarlo.trials import Trials
+from memsim.montecarlo.trials import Trials, arrays_of, trial_of
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
@@ -74,8 +74,7 @@ class Checkpoint:
     def add(self, point: PointTrials, number: int, trial: Trial) -> None:
         """Keep a finished trial; it is on the disk when this returns."""
         if self._journal is not None:
-            arrays = {name: getattr(trial, name) for name in Trial.columns(0)}
-            self._journal.add(_text(point.texts["about"]), number, arrays)
+            self._journal.add(_text(point.texts["about"]), number, arrays_of(trial))
             self._rows += 1
 
     @property
@@ -89,10 +88,10 @@ class Checkpoint:
             self._journal.close() if self.rows else self._journal.remove()
 
     def _trial(self, arrays: Mapping[str, np.ndarray], point: PointTrials) -> Trial:
-        columns = Trial.columns(len(point.texts["ops"]))
-        if {name: (values.dtype.str, values.shape) for name, values in arrays.items()} != columns:
-            raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start anew")
-        return Trial(**arrays)
+        trial = trial_of(arrays, len(point.texts["ops"]))
+        if trial is None:
+            raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start again")
+        return trial
 
 
 class _UndecidedOutput(InputError):
@@ -112,7 +111,7 @@ def check_resume_or_force(out: str | Path, resume: bool, force: bool, *inputs: s
     if resume and force:
         raise InputError(out, "--resume, --force", "exclude each other; give one of them")
     if Path(out).exists() and not (resume or force):
-        raise InputError(out, "file", "exists; give --resume to go on from it, or --force to write over it")
+        raise InputError(out, "file", "exists; give --resume to continue it, or --force to overwrite it")
 
 
 @contextmanager
@@ -147,7 +146,7 @@ def open_checkpoint(
                 raise
         if checkpoint.rows and not resume:
             ended = f"has {_trials(checkpoint.rows)} of a run that was ended"
-            problem = f"{ended}; give --resume to continue it, or --force to start anew"
+            problem = f"{ended}; give --resume to continue it, or --force to start again"
             raise _UndecidedOutput(out, "file", problem)
         yield checkpoint
     except InputError as error:
@@ -173,7 +172,7 @@ def _check_same(out: str | Path, found: Mapping[str, Any], expected: Mapping[str
     for name in now | there:
         if there.get(name) != now.get(name):
             values = f"is {there.get(name)!r:.60} there and {now.get(name)!r:.60} now"
-            raise _UndecidedOutput(out, name, f"{values}; give another path, or --force to start anew")
+            raise _UndecidedOutput(out, name, f"{values}; give another path, or --force to start again")
 
 
 def _leaves(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -31,8 +31,8 @@ def choose_blocks(trace: Trace, execution: Execution) -> BlockSample:
         raise InputError(trace.path, "--sample", f"has {blocks} of the launch's {trace.launch.n_blocks} blocks; give a "
                          "trace of all (--blocks all)")  # fmt: skip
     if not can_walk(execution.gpu):
-        raise InputError(execution.gpu.name, "--sample", "has an inclusive L2, none, or an L1 that keeps stores, which "
-                         "sampling does not know; leave it out")  # fmt: skip
+        raise InputError(execution.gpu.name, "--sample", "does not support an inclusive L2, a GPU without L2, or an "
+                         "L1 that keeps stores; leave it out")  # fmt: skip
     if blocks < LEAST_WAVES * wave:
         raise InputError(trace.path, "--sample", f"has {blocks} blocks, less than {LEAST_WAVES} times the {wave} that "
                          f"{execution.gpu.name} holds at once; leave it out: all of them take little time")  # fmt: skip

@@ -29,8 +29,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.op_profile import OCTAVES, OpProfile
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.files import replacing, writing
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
@@ -77,11 +76,9 @@ def save(path: str | Path, trials: Trials) -> None:
     Raises:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
-    with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
-        with hdf5.created(sink, SCHEMA, VERSION) as file:
-            write(file, trials)
-            source_text.write(file, trials.sources)
-        sink.seal()
+    with hdf5.written(path, SCHEMA, VERSION, durable=True) as file:
+        write(file, trials)
+        source_text.write(file, trials.sources)
 
 
 def write(group: h5py.Group, trials: Trials) -> None:
@@ -136,7 +133,7 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
-        raise InputError(path, "trials/counters", f"cannot be: {broken}; the file is damaged or was changed")
+        raise InputError(path, "trials/counters", f"are inconsistent: {broken}; the file is damaged or was changed")
     return trials
 
 
@@ -194,7 +191,7 @@ def _check_sample(path: str | Path, about: dict[str, Any]) -> None:
     rises = all(isinstance(bound, int) for bound in bounds) and bounds == sorted(bounds)
     blocks = sum(end - first for first, _, end in groups) if fits and rises else 0
     if not blocks or bounds[0] < 0 or bounds[-1] > about["sample"]["traced"] or blocks != about["trace"]["blocks"]:
-        raise InputError(path, "about.sample.groups", "are no groups of the launch's blocks; the file is damaged")
+        raise InputError(path, "about.sample.groups", "are not groups of the launch's blocks; the file is damaged")
 
 
 def _check_pipes(path: str | Path, cycles: Any) -> None:
@@ -237,4 +234,4 @@ def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
         if not (values >= 0).all():  # nan is not
             raise InputError(path, f"trials/{name}", "holds negative values; the file is damaged")
     if (np.diff(arrays["trial"]) <= 0).any():
-        raise InputError(path, "trials/trial", "must rise; the file is damaged")
+        raise InputError(path, "trials/trial", "must increase; the file is damaged")

@@ -88,7 +88,7 @@ def _replays(found: Capacity) -> Iterator[PrintedTable]:
                 f"{difference:+.1f}" if difference == difference else ABSENT,
             ])  # fmt: skip
     if rows:
-        headers = ["cache", "capacity", "ways", "curve %", "replayed %", "points apart"]
+        headers = ["cache", "capacity", "ways", "curve %", "replayed %", "difference"]
         yield PrintedTable(headers, rows, [False] + [True] * 5, "replayed, with sets, policies and latencies")
 
 

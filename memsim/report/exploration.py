@@ -78,8 +78,8 @@ def _ranking(found: Exploration) -> PrintedTable:
             number(model.milliseconds, decimals), model.limit, number(100 * model.occupancy),
             number(model.mwp_cwp_milliseconds, decimals), f"{model.mpe:.3g}",
         ])  # fmt: skip
-    headers = ["rank", *found.choices, "simulated ms", "model ms", "model's limit", "occupancy %", "MWP/CWP ms", "MPE"]
-    right = [header not in found.choices and header != "model's limit" for header in headers]
+    headers = ["rank", *found.choices, "simulated ms", "model ms", "bound by", "occupancy %", "MWP/CWP ms", "MPE"]
+    right = [header not in found.choices and header != "bound by" for header in headers]
     left_out = len(found.versions) - SHOWN
     more = f"{left_out:,} more are slower; -o FILE.csv has all" if left_out > 0 else ""
     return PrintedTable(headers, rows, right, note=more)
@@ -90,10 +90,14 @@ def _deciding(found: Exploration) -> Iterator[str]:
     for step, one in enumerate(found.decisions, 1):
         lines.append(textwrap.fill(f"{step}. {_sentence(one, fixed)}", _WIDTH, subsequent_indent="   "))
         fixed += f"{', ' if fixed else ''}{one.choice}={one.best}"
-    yield "\n".join(["What decides, by model:", *lines] if lines else ["Nothing decides: all versions take as long."])
+    yield "\n".join(
+        ["Most important choices, by model:", *lines]
+        if lines
+        else ["No choice matters: all versions take equally long."]
+    )
     alike = indistinguishable(found)
     if len(alike) > 1:
-        yield f"Simulation cannot tell the first {len(alike)} apart: their intervals overlap."
+        yield f"Simulation does not distinguish the first {len(alike)}: their intervals overlap."
 
 
 def _sentence(one: Decision, fixed: str) -> str:

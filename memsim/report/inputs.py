@@ -102,7 +102,9 @@ def _ops(trace: Trace, sizes: TraceInfo) -> PrintedTable:
     ]
     headers = ["op", "kind", "space", "bytes", "array", "source", "text", "executed", "lanes"]
     right = [True, False, False, True, False, False, False, True, True]
-    return PrintedTable(headers, rows, right, "static ops (executed: by a warp; lanes: active, mean)")
+    return PrintedTable(
+        headers, rows, right, "memory instructions (executed: by warps; lanes: mean number of active lanes)"
+    )
 
 
 def _space(op: StaticOp, trace: Trace) -> str:
@@ -117,7 +119,7 @@ def _arrays(trace: Trace) -> PrintedTable:
         [array.name, array.space.name.rstrip("_"), f"{array.base:#x}", number(array.bytes), str(array.element_bytes)]
         for array in trace.arrays
     ]
-    headers = ["array", "space", "base", "bytes", "of one"]
+    headers = ["array", "space", "base", "bytes", "element bytes"]
     return PrintedTable(headers, rows, [False, False, True, True, True], "arrays")
 
 
@@ -246,7 +248,7 @@ def _workload(workload: Workload) -> list[Block]:
         [name, str(default), kind, ", ".join(map(str, workload.choices.get(name, ())))]
         for name, default, kind in workload.described()
     ]
-    headers = ["parameter", "default", "is", "memsim explore tries"]
+    headers = ["parameter", "default", "type", "choices of memsim explore"]
     table = PrintedTable(headers, rows, [False] * 4)
     named = PurePath(workload.shown).stem if PurePath(workload.shown).parts[:1] == ("traces",) else workload.shown
     try_it = f"memsim trace {named} " + " ".join(f"-p {name}={default}" for name, default, *_ in rows[:2])

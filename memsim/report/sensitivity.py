@@ -62,9 +62,10 @@ def _indices(found: Split) -> Iterator[dict[str, Any]]:
 
 def _sources(found: BySource) -> list[Block]:
     head = [
-        f"{found.kernel} on {found.gpu}: which source of randomness makes the spread of one run "
+        f"{found.kernel} on {found.gpu}: which source of randomness causes the variance of one run "
         f"({found.trials} replays; trace {found.digest[:12]})",
-        "alone: part of the variance that goes if the source is fixed; with others: that stays if only it is drawn",
+        "first order: part of the variance that vanishes if the source is fixed",
+        "total: part of the variance that remains if only this source is drawn",
     ]
     return ["\n".join(head), *_split(found.outputs)]
 
@@ -72,7 +73,8 @@ def _sources(found: BySource) -> list[Block]:
 def _study(title: str, found: Split, number: int) -> list[Block]:
     head = [
         f"{title}: Sobol indices of the fields (95 % intervals by bootstrap)",
-        "alone: part of the variance that goes if the field is known; with others: that stays if only it is unknown",
+        "first order: part of the variance that vanishes if the field is known",
+        "total: part of the variance that remains if only this field is unknown",
     ]
     return ["\n" * (number > 0) + "\n".join(head), *_split(found)]
 
@@ -84,14 +86,14 @@ def _split(found: Split) -> Iterator[Block]:
         scale = _scale(name)
         title = f"{_NAMES[name]}: mean {number(of.mean * scale, 2)}, sd {number(of.sd * scale, 3)}"
         if not of.inputs:
-            yield f"{title}; {'no such accesses' if of.mean != of.mean else 'nothing varies'}"
+            yield f"{title}; {'no such accesses' if of.mean != of.mean else 'no variance'}"
             continue
         rows = [
             [one.name, *_with_interval(one.first, one.first_interval), *_with_interval(one.total, one.total_interval),
              number(of.sd * scale * max(one.total, 0) ** 0.5, 3)]
             for one in of.ranked
         ]  # fmt: skip
-        headers = ["", "alone %", "", "with others %", "", "sd if only it is drawn"]
+        headers = ["", "first order %", "", "total %", "", "sd from it"]
         yield PrintedTable(headers, rows, [False, True, False, True, False, True], title)
 
 
@@ -119,7 +121,7 @@ def uncertain_output(found: ModelError) -> CommandOutput:
 
 def _uncertain(found: ModelError) -> list[Block]:
     head = (
-        f"{found.kernel} on {found.gpu}: {len(found.factors)} numbers of the preset are fitted or assumed; varied by "
+        f"{found.kernel} on {found.gpu}: {len(found.factors)} fields of the preset are fitted or assumed; varied by "
         f"{100 * found.uncertainty:.0f} % where nothing else is stated"
     )
     return [head, error_table(found), *_effects(found), *_left(found)]
@@ -150,7 +152,7 @@ def error_table(found: ModelError, own: Mapping[str, Sample] | None = None, note
                 f"{its.low * scale:,.{decimals}f} … {its.high * scale:,.{decimals}f}",
             ]
         )
-    headers = ["two error bars", "preset", "sampling (95 %)", f"uncertain numbers (95 % of {_points(found)} points)"]
+    headers = ["error bars", "preset", "sampling (95 %)", f"uncertain fields (95 % of {_points(found)} points)"]
     return PrintedTable(headers, rows, [False, True, True, True], note=note)
 
 
@@ -159,7 +161,7 @@ def two_error_bars(result: RunResult, found: ModelError) -> PrintedTable:
     own = {"time_ms": result.kernel_time, "tm": result.memory_latency, **result.ratios}
     share, numbers = 100 * found.uncertainty, len(found.factors)
     note = (
-        f"{numbers} fitted or assumed numbers of the preset, varied by {share:.0f} % where nothing else is stated;\n"
+        f"{numbers} fitted or assumed fields of the preset, varied by {share:.0f} % where nothing else is stated;\n"
         "memsim sensitivity --uncertain reports which of them matter"
     )
     return error_table(found, own, note)
@@ -178,7 +180,7 @@ def _effects(found: ModelError) -> Iterator[Block]:
         values = f"{one.factor.low:g} … {one.factor.high:g}"
         rows.append([one.factor.name, f"{one.factor.value:g}", values, low, high, f"{100 * one.share:.0f}"])
     shown = [row for row in rows if row[3:5] != ["+0.0", "+0.0"]]
-    headers = ["each alone", "preset", "varied", "time %", "time %", "variance %"]
+    headers = ["one at a time", "preset", "varied", "time %", "time %", "variance %"]
     still = len(rows) - len(shown)
     note = f"{still} more change the time by less than 0.05 %" if still else ""
     yield PrintedTable(headers, shown, [False] + [True] * 5, note=note)
@@ -276,8 +278,8 @@ def draw_split(title: str, found: Split, path: Path) -> Path:
             totals = np.array([100 * one.total for one in ranked])
             bounds = np.array([[100 * bound for bound in one.total_interval] for one in ranked]).T
             errors = np.maximum([totals - bounds[0], bounds[1] - totals], 0)
-            axis.barh(at, totals, 0.6, color=FAR, label="with others")
-            axis.barh(at, [100 * max(one.first, 0) for one in ranked], 0.26, color=FARTHEST, label="alone")
+            axis.barh(at, totals, 0.6, color=FAR, label="total")
+            axis.barh(at, [100 * max(one.first, 0) for one in ranked], 0.26, color=FARTHEST, label="first order")
             axis.errorbar(totals, at, xerr=errors, fmt="none", ecolor=INK, elinewidth=0.9, capsize=2)
             axis.set_yticks(at, [one.name for one in ranked])
             axis.invert_yaxis()
@@ -303,12 +305,12 @@ def draw_uncertain(found: ModelError, path: Path) -> Path:
             axis.barh(at, changes, 0.6, color=color, alpha=0.85, label=f"{name} end")
         if its is not None:
             bounds = [100 * (bound / base - 1) for bound in its]
-            axis.axvspan(*bounds, color="#000000", alpha=0.06, linewidth=0, label="all together: 95 % of the points")
+            axis.axvspan(*bounds, color="#000000", alpha=0.06, linewidth=0, label="all varied together: 95 % of the points")
         axis.axvline(0, color=INK, linewidth=0.9)
         axis.set_yticks(at, [f"{one.factor.name} {one.factor.low:g} … {one.factor.high:g}" for one in shown])
         axis.invert_yaxis()
         axis.grid(axis="y", visible=False)
         axis.set(title=f"{found.kernel} on {found.gpu}", xlabel="change in time, %")
         figure.legend(loc="outside lower center", ncols=3)
-        figure.suptitle("uncertain numbers of the preset", x=0.01, ha="left", fontsize=9, color=GREY)
+        figure.suptitle("uncertain fields of the preset", x=0.01, ha="left", fontsize=9, color=GREY)
         return write(figure, path)

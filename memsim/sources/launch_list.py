@@ -59,10 +59,10 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
             raise ValueError
         found = [by_name[names[index]] for index in indices]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        problem = "is damaged or names a trace that is not in the folder; capture the program anew"
+        problem = "is damaged or names a trace that is not in the folder; capture the program again"
         raise InputError(file, "launches", problem) from error
     if not found:
-        raise InputError(file, "launches", "are none; capture the program anew")
+        raise InputError(file, "launches", "are missing; capture the program again")
     return found
 
 
@@ -79,4 +79,4 @@ def all_activities(folder: Path) -> list[tuple[str, int, int]]:
         listed = json.loads(file.read_text("utf-8")).get("activities", [])
         return [(str(kind), int(stream), int(value)) for kind, stream, value in listed]
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise InputError(file, "activities", "are damaged; capture the program anew") from error
+        raise InputError(file, "activities", "are damaged; capture the program again") from error

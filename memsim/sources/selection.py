@@ -80,5 +80,5 @@ def chosen_launches(given: int | str | Sequence[int] | None) -> Sequence[int] | 
     except ValueError:
         found = ()
     if not found or found[0] < 0:
-        raise InputError("--launch", str(given), "is no number of a launch, from 0; give one, several (0,3,7) or all")
+        raise InputError("--launch", str(given), "is not a launch number; give one from 0 on, several (0,3,7) or all")
     return found

@@ -16,11 +16,11 @@ from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
+from memsim.montecarlo.run import simulate_each
 from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
-from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
@@ -106,20 +106,16 @@ def capacity(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three.
+    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three; see :func:`memsim.capacity`.
 
     Args:
-        trace: the trace.
         gpu: the machine; its L1 is what shared memory leaves of it.
-        trials: of each replay; 0 for the curves alone.
-        seed, jobs: of the replays.
-        progress: called with the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.
     """
     if trials < 0:
-        raise InputError("capacity", "trials", f"is {trials}; give 0 for the curves alone, or more")
+        raise InputError("capacity", "trials", f"is {trials}; give 0 for the curves only, or more")
     shape = trace.launch
     held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
     gpu = override(carved(gpu, held), {"l1.carve_outs": []})  # the variants keep what it leaves
@@ -130,9 +126,7 @@ def capacity(
     present = {"l1": l1.lines * l1.line_bytes, "l2": l2.lines * l2.line_bytes}
     read = {name: curve for name, curve in found.items() if present[name] and curve.uses}
     if not read:
-        raise InputError(
-            trace.path, "loads", f"go through no cache of {gpu.name}; give a GPU with one that serves them"
-        )
+        raise InputError(trace.path, "loads", f"use no cache of {gpu.name}; give a GPU whose caches serve them")
     variants = {name: list(sized(gpu, name)) if trials else [] for name in read}
     gpus = [one for some in variants.values() for one in some]
     done = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress) if gpus else {}

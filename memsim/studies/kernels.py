@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
@@ -21,6 +20,8 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 PREFIXES = ("workload.", "capture.")
+preset = cache(load_gpu)
+_loaded = cache(load_workload)
 _CAPTURE_FIELDS = ("launch", "registers", "blocks", "kernel")
 
 
@@ -64,8 +65,8 @@ def study_trace(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu:
     captured = {name.removeprefix("capture."): value for name, value in fields.items() if name.startswith("c")}
     for name in captured:
         if not kernel.capture or name not in _CAPTURE_FIELDS:
-            right = f"of a captured program give one of {', '.join(_CAPTURE_FIELDS)}"
-            raise InputError(where, f"capture.{name}", f"is nothing that {label} has; {right}")
+            right = f"for a captured program, give one of {', '.join(_CAPTURE_FIELDS)}"
+            raise InputError(where, f"capture.{name}", f"is not a parameter of {label}; {right}")
     kernel = _changed(kernel, captured, where)
     given = {**kernel.parameters, **parameters}
     if kernel.workload is not None:
@@ -88,7 +89,7 @@ def recorded(one: StudyTrace, path: Path) -> Trace:
 
     kernel = one.kernel
     if kernel.workload is not None:
-        return record(_workload(kernel.workload), one.parameters, _machine(one.gpu), kernel.blocks, path)
+        return record(_workload(kernel.workload), one.parameters, preset(one.gpu), kernel.blocks, path)
     if kernel.capture:
         return _captured(one, path)
     assert kernel.trace is not None
@@ -115,21 +116,11 @@ def _captured(one: StudyTrace, path: Path) -> Trace:
     )
     which = CaptureSelection(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    return capture_sources(sources, arguments, path, _machine(one.gpu), which).trace
+    return capture_sources(sources, arguments, path, preset(one.gpu), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:
     return given if isinstance(given, Workload) else _loaded(given)
-
-
-@cache
-def _loaded(name: str) -> Workload:
-    return load_workload(name)
-
-
-@cache
-def _machine(name: str) -> GPU:
-    return load_gpu(name)
 
 
 def _check_source(label: str, kernel: StudyKernel, where: object) -> None:
@@ -160,9 +151,9 @@ def _check_substituted(label: str, kernel: StudyKernel, given: Mapping[str, Any]
     used = {name for text in (*kernel.arguments, *kernel.definitions) for name in substitutes(text)}
     if missing := used - set(given):
         name = min(missing)
-        raise InputError(where, f"kernels.{label}", f"asks for {{{name}}}; give workload.{name}, or a parameter {name}")
+        raise InputError(where, f"kernels.{label}", f"uses {{{name}}}; give workload.{name}, or a parameter {name}")
     for name in given:
         if name not in used:
             near = difflib.get_close_matches(name, used, n=1, cutoff=0.0)
             right = f"did you mean {near[0]}?" if near else f"write {{{name}}} in its arguments or definitions"
-            raise InputError(where, f"workload.{name}", f"is nothing that {label} has; {right}")
+            raise InputError(where, f"workload.{name}", f"is not a parameter of {label}; {right}")

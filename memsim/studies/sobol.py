@@ -103,7 +103,7 @@ def of_study(study: StudyTrials, output: str, case: int = 0, where: object = "st
 
     Args:
         study: made with ``method = "saltelli"``.
-        output: one of studies.outputs.OUTPUTS.
+        output: one of studies.result.OUTPUTS.
         case: kernel and GPU.
         where: what an error names.
 
@@ -113,7 +113,7 @@ def of_study(study: StudyTrials, output: str, case: int = 0, where: object = "st
     names, points = study.fields, len(study.points)
     n, rest = divmod(points, len(names) + 2) if names else (0, 0)
     if rest or not n or not is_saltelli(study):
-        raise InputError(where, "design.method", 'is not "saltelli", whose points the indices are estimated from')
+        raise InputError(where, "design.method", 'is not "saltelli", which the indices need')
     missing = [point for point in range(points) if (point, case) not in study.trials]
     if missing:
         problem = f"of {study.cases[case]} are not simulated, the first is {missing[0]}; finish it with --resume"

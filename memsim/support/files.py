@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
@@ -97,6 +99,18 @@ def read_small(path: Path, most: int, expected: str) -> bytes:
     return content
 
 
+def read_toml(path: Path, most: int, expected: str) -> dict[str, Any]:
+    """What a small TOML file holds; arguments as for :func:`read_small`.
+
+    Raises:
+        InputError: it cannot be read, is larger, or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_small(path, most, expected).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(path, "file", f"is not TOML: {error}") from None
+
+
 def check_writable(path: str | Path, *inputs: str | Path) -> None:
     """Refuse a path that a file cannot be written to, before hours of work that would end there.
 
@@ -109,10 +123,10 @@ def check_writable(path: str | Path, *inputs: str | Path) -> None:
     """
     target = Path(path)
     if target.is_file() and any(Path(read).exists() and target.samefile(read) for read in inputs):
-        raise InputError(path, "file", "is read and would be written over; give another path")
+        raise InputError(path, "file", "is an input and would be overwritten; give another path")
     check_replaceable(target)
     if not target.parent.is_dir():
-        raise InputError(path, "folder", f"{target.parent} does not exist; make it first")
+        raise InputError(path, "folder", f"{target.parent} does not exist; create it first")
     if not os.access(target.parent, os.W_OK):
         raise InputError(path, "folder", f"{target.parent} is not writable; give a path in one that is")
 
@@ -131,4 +145,4 @@ def check_replaceable(path: str | Path) -> None:
     if target.exists() and not target.is_file():
         raise InputError(target, "file", "is a device or a pipe; give the path of a file")
     if target.exists() and _existing_stays.get():
-        raise InputError(target, "file", "exists; give --force to write over it, or another path")
+        raise InputError(target, "file", "exists; give --force to overwrite it, or another path")

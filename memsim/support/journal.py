@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.support.errors import InputError
-from memsim.support.rows import packed, unpacked
+from memsim.support.result_cache import packed, unpacked
 
 _FORMAT = 2  # 1: runs and studies named their tasks otherwise
 _MAKE = """
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS finished (
     task TEXT NOT NULL, number INTEGER NOT NULL, content BLOB NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (task, number)
 ) WITHOUT ROWID
 """
-_ANEW = "give --force to start anew"
+_ANEW = "give --force to start again"
 _DATABASE_FILES = ("", "-wal", "-shm", "-journal")  # files that SQLite may have for a database
 
 

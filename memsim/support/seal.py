@@ -64,5 +64,5 @@ def _has_intact_seal(path: str | Path) -> bool:
             return False
         if found == seal_of(file):
             return True
-    problem = "is damaged or was changed since it was written (its checksum differs); take a copy or make it anew"
+    problem = "is damaged or was changed since it was written (its checksum differs); take a copy or make it again"
     raise InputError(path, "file", problem)

@@ -112,8 +112,8 @@ class Trace:
     def open(cls, path: str | Path) -> Trace:
         """Read the tables and check the file's shape.
 
-        What is held in memory is bounded by the file's size (:mod:`memsim.support.stored`) and LARGEST_TABLES. Texts
-        are made printable.
+        What is held in memory is bounded by the file's size (:func:`memsim.support.probe.is_stored`) and by
+        LARGEST_TABLES. Texts are made printable.
 
         Raises:
             InputError: not HDF5, truncated, changed, another schema, a newer major version, or a part that is missing,
@@ -182,7 +182,7 @@ class Trace:
         proof = ContentDigest() if self.unproven else None
         with hdf5.opened(self.path, SCHEMA, VERSION) as file:
             if read_text(self.path, file, "digest") != self.digest:
-                raise self._bad("digest", "is another than when the file was opened; leave the file as it is meanwhile")
+                raise self._bad("digest", "has changed since the file was opened; do not modify the file meanwhile")
             columns = self._columns(file)
             first = 0
             while first < self.n_warps:
@@ -227,12 +227,12 @@ class Trace:
         if (chunk.mask >> np.uint64(self.launch.warp_size)).any() or (chunk.mask[access] == 0).any():
             raise self._bad("instructions/mask", f"must name some of the warp's {self.launch.warp_size} lanes")
         if (chunk.off_path > chunk.gap).any():
-            raise self._bad("instructions/off_path", "must not be more than the gap's instructions")
+            raise self._bad("instructions/off_path", "must not be more than the instructions of its `gap`")
         mixes = self.issue.mixes
         if (chunk.mix >= len(mixes)).any():
             raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
         if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
-            raise self._bad("instructions/mix", "must count as many instructions as the gap")
+            raise self._bad("instructions/mix", "must count as many instructions as its `gap`")
         path_switches = chunk.flags & Flag.path_switch != 0
         if (path_switches & (access | (chunk.mask == 0) | (chunk.flags & _OF_WARPS != 0))).any():
             raise self._bad("instructions/flags", "must switch a warp to some lanes, in a row that does nothing else")
@@ -307,7 +307,7 @@ class Trace:
             digest.take(name, values)
         tables = self.unproven
         if digest.hexdigest(tables.about, self.launch, tables.ops, tables.arrays, self.issue) != self.digest:
-            raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it anew")
+            raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it again")
 
     def _check_index(self, n_rows: int, n_addresses: int) -> None:
         """The tables that find blocks, warps, instructions and addresses agree with each other and the columns."""

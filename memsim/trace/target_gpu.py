@@ -41,5 +41,5 @@ def resolve_gpu(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path:
     if gpu is not None:
         return gpu
     if trace.gpu and trace.gpu not in names():
-        raise InputError(trace.path, "gpu", f"is {trace.gpu}, of which the trace has no more; name one, as --gpu does")
+        raise InputError(trace.path, "gpu", f"is {trace.gpu}, which is not a preset; name a GPU, as --gpu does")
     return trace.gpu or DEFAULT_GPU

@@ -42,7 +42,7 @@ def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
         raise InputError(
             "the result",
             "sample",
-            "is of a sample of blocks, for which no causes are found; run the trace without --sample",
+            "is a sample of blocks, for which causes cannot be found; run the trace without --sample",
         )
     if not has_profiles(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")

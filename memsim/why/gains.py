@@ -93,7 +93,7 @@ def with_gains(
     """
     about = result.trials.about
     if "launches_before" in about:
-        raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
+        raise InputError(trace.path, "launches before", "are part of this result; give a result of the trace alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
     common = _ReplaySettings(
         trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist())
@@ -147,7 +147,7 @@ def _each(
         return
     load_loops(common.gpu)
     todo = [items[number] for number in missing]
-    with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
+    with closing(in_processes(partial(_replayed, common), todo, min(jobs, len(todo)))) as replays:
         for position, one in replays:
             letters = np.frombuffer(one.text.encode(), np.uint8)
             arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}

@@ -86,8 +86,8 @@ def test_split_of_hits_and_merges_prolongs_no_run():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"trials": 4, "precise": True}, "trials is 4, with precise besides"),
-        ({"until": 0.1, "precise": True}, "until is 0.1, with precise besides"),
+        ({"trials": 4, "precise": True}, "trials is 4, but precise is given too"),
+        ({"until": 0.1, "precise": True}, "until is 0.1, but precise is given too"),
         ({"max_trials": 2}, r"max_trials is 2; give 3 \(min_trials\) or more"),
     ],
 )

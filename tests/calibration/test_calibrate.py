@@ -145,7 +145,7 @@ def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, d
         dram__bank_hash=hashes[1], l2__size_bytes=1 << 17,
     )).without_l1()  # fmt: skip
     if channels > 1 and stretches == 1:
-        with pytest.raises(RuntimeError, match="which tells no row"):
+        with pytest.raises(RuntimeError, match="which does not show the size of a row"):
             rows(device, 32, channels)
     else:
         held = {} if channels == 1 else {"dram.interleave_bytes": stretch}
@@ -155,7 +155,7 @@ def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, d
 def test_row_size_stays_unknown_without_shorter_access():
     """As where a bank closes its row at once."""
     device = SimulatedDevice(machines.gpu(dram__row_policy="closed_page")).without_l1()
-    with pytest.raises(RuntimeError, match="an open row wins .* cycles, too few to tell"):
+    with pytest.raises(RuntimeError, match="an open row saves .* cycles, too few to detect rows"):
         rows(device, 32, 1)
 
 
@@ -170,7 +170,7 @@ def test_index_is_a_known_one_or_none():
     l1 = included_cache(device, l2)
     found = set_index.l1_index(device, plain, l1, l2) | set_index.l2_index(device.without_l1(), plain, l2)
     assert found == hashes
-    with pytest.raises(RuntimeError, match="no index that is known"):
+    with pytest.raises(RuntimeError, match="no known set index"):
         set_index.l2_index(device.without_l1(), override(plain, {"l2.slices": 2}), l2)
 
 
@@ -277,14 +277,14 @@ def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
     probe.chmod(0o755)
     monkeypatch.setattr("memsim.calibration.probed_gpu.compiled", lambda out: probe)
     done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
-    assert done.exit_code == 2 and "memsim: memsim calibrate: GPU does not answer any more" in done.output, done.output
+    assert done.exit_code == 2 and "memsim: memsim calibrate: GPU no longer responds" in done.output, done.output
     assert [file.name for file in tmp_path.iterdir()] == ["probe"]
 
 
 @pytest.mark.parametrize("name", ["mine.csv", "mine"])
 def test_a_preset_and_its_curve_are_two_files(tmp_path, name):
     done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / name)])
-    assert done.exit_code == 2 and f"{name} is no TOML file by its name; give one that ends in" in done.output
+    assert done.exit_code == 2 and f"{name} does not end in .toml; give the name of" in done.output
 
 
 def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):

@@ -46,7 +46,7 @@ def test_all_processes_end_with_the_program(tmp_path, monkeypatch):
     wait_until(lambda: not is_running(other))
 
 
-def test_exit_codes_and_signals_are_told():
+def test_exit_codes_and_signals_are_reported():
     for command, code in (("exit 7", 7), ("exit 0", 0), ("kill -SEGV $$", -signal.SIGSEGV)):
         with RunningProgram(["sh", "-c", command], os.environ, "x") as program:
             assert program.exit_code() == code

@@ -236,5 +236,5 @@ def test_a_tuner_that_reports_nothing_ends_the_program(tmp_path):
     ],
 )
 def test_a_report_that_makes_no_sense_is_refused(tmp_path, report):
-    with pytest.raises(ProtocolError, match="a tuner's report makes no sense"):
+    with pytest.raises(ProtocolError, match="a tuner's report is invalid"):
         tuned(GpuProcess(tmp_path), report)

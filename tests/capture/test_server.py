@@ -33,7 +33,7 @@ def run(tmp_path, script: str, **options):
     return serve(command, dict(os.environ), gpu, CaptureSelection(), out, shown="program", **options)
 
 
-def test_a_process_is_told_of_the_gpu(tmp_path):
+def test_a_process_gets_the_gpu(tmp_path):
     script = 'hello(); assert b"compute_capability_major 8" in server.recv(1 << 16)'
     assert run(tmp_path, script, needs_trace=False).exit_code == 0
 

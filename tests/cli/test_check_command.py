@@ -71,7 +71,7 @@ def test_a_kernel_that_is_gone_fails(folder):
     ("command", "reported"),
     [
         (["check"], "memsim-baseline.toml: baseline does not exist"),
-        (["check", "--gpu", GPU], "--gpu goes with a program"),
+        (["check", "--gpu", GPU], "--gpu needs a program"),
         (["check", "--update"], "baseline does not exist"),
         (["check", "--update", "nothing.cu"], "nothing.cu: file does not exist"),
     ],

@@ -150,7 +150,9 @@ def test_without_number_it_stops_when_answer_is_known(files, tmp_path):
     assert re.match(r"csr on tesla-c2050: 9 trials \(the most; L1 read's interval is 0.0\d+ wide\), seed 0", most)
     most = call("run", files / "spmv.h5", "--max-trials", 3).splitlines()[0]
     assert re.match(r"csr on tesla-c2050: 3 trials \(the most; the time is known within [\d.]+ %\), seed 0", most)
-    assert "is 4, with until besides; leave out one" in refused("run", files / "spmv.h5", "--trials", 4, "--until", 0.1)
+    assert "is 4, but until is given too; leave one out" in refused(
+        "run", files / "spmv.h5", "--trials", 4, "--until", 0.1
+    )
 
 
 def test_quiet_prints_nothing(files, tmp_path):
@@ -185,6 +187,15 @@ def test_a_replay_loads_nothing_that_only_compiling_needs(files):
         "print(sorted({'numba.np.arraymath', 'scipy.linalg', 'matplotlib'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_showing_a_result_does_not_load_numba(files):
+    code = (
+        "import sys; from memsim.cli import app; "
+        f"app(['show', {str(files / 'result.h5')!r}, '-q'], standalone_mode=False); "
+        "print(sorted({'numba', 'matplotlib', 'simpy'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
 
 
 KERNEL = """

@@ -91,7 +91,7 @@ def test_existing_files_are_overwritten_only_by_force(files, tmp_path, name):
     assert after.keys() == before.keys() and b"precious" not in after.values()
 
 
-def test_an_interval_that_is_not_reached_is_told(files, tmp_path):
+def test_an_interval_that_is_not_reached_is_reported(files, tmp_path):
     command = ["run", files / "t.h5", "--until", 1e-6, "--min-trials", 2, "--max-trials", 3, "-o", tmp_path / "r.h5"]
     first = call(*command)
     assert first.exit_code == RUN.UNREACHED
@@ -106,7 +106,7 @@ def test_an_interval_that_is_not_reached_is_told(files, tmp_path):
     assert memsim.Result.load(tmp_path / "r.h5").until["reached"]
 
 
-def test_a_long_run_without_output_is_told(files, monkeypatch):
+def test_a_long_run_without_output_is_reported(files, monkeypatch):
     times = iter((100.0, 107.0))
     monkeypatch.setattr(RUN, "LONG_SECONDS", 6)
     monkeypatch.setattr(RUN, "monotonic", lambda: next(times))
@@ -116,7 +116,7 @@ def test_a_long_run_without_output_is_told(files, monkeypatch):
 
 @pytest.mark.parametrize("option", ["--resume", "--force"])
 def test_options_of_a_file_need_one(files, option):
-    assert "concern a results file; give it with -o" in call("run", files / "t.h5", option).stderr
+    assert "need a results file; give it with -o" in call("run", files / "t.h5", option).stderr
 
 
 def test_go_on_or_begin_anew(files, tmp_path):

@@ -38,7 +38,7 @@ def test_tools_answer_with_json(folder):
 
 
 def test_folder_without_kernel_is_refused(tmp_path):
-    with pytest.raises(InputError, match="is in no trace there"):
+    with pytest.raises(InputError, match="is in none of the traces"):
         tools.explain(str(tmp_path), kernel="scale")
 
 

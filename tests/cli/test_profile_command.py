@@ -111,7 +111,7 @@ def test_compare_and_plot_refuse_profile_among_other_results(file, folder, tmp_p
     memsim.simulate(folder / "add-0.h5", GPU, trials=2, out=tmp_path / "one.h5")
     for command in ("compare", "plot"):
         refused = call(command, file, tmp_path / "one.h5")
-        assert refused.exit_code == 2 and "is no profile of a program" in refused.output
+        assert refused.exit_code == 2 and "is not a program's profile" in refused.output
 
 
 def test_plot_draws_kernels_and_cold_next_to_warm(file, other, tmp_path):

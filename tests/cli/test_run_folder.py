@@ -36,7 +36,7 @@ def test_the_total_is_the_sum_of_the_launches(folder):
 
 def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
     done = CliRunner().invoke(app, ["run", str(folder), "--uncertain"])
-    assert done.exit_code == 2 and "has several traces, which --uncertain does not concern" in done.stderr
+    assert done.exit_code == 2 and "has several traces, but --uncertain needs a single one" in done.stderr
     done = CliRunner().invoke(app, ["run", str(tmp_path_factory.mktemp("empty"))])
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
 
@@ -50,12 +50,12 @@ def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
 @pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
 def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
-    assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
+    assert done.exit_code == 2 and f"but {option[0]} (with --warm) needs a single one" in done.stderr
 
 
 def test_nothing_is_written_that_force_could_be_for(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--force"])
-    assert done.exit_code == 2 and "--force concerns results files; give their folder with -o" in done.stderr
+    assert done.exit_code == 2 and "--force needs a folder of results; give it with -o" in done.stderr
 
 
 def doubled(t: memsim.Thread, a):
@@ -89,7 +89,7 @@ def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     assert again.exit_code == 2 and "exists; give --force" in again.stderr
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
     refused = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
-    assert refused.exit_code == 2 and "must be another folder" in refused.stderr
+    assert refused.exit_code == 2 and "must differ from the folder" in refused.stderr
 
 
 def test_launches_in_order_need_their_order(folder):

@@ -119,7 +119,7 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
         ),
         ({"scale[(step,)]": "#"}, {}, "tunes no kernel; give one with @triton.autotune"),
         ({"DOWN < 2": "DOWN < 0"}, {}, "no third way"),
-        ({}, {"vary": {"B": (64,)}}, "B is no choice of a program; write it into its triton.Configs"),
+        ({}, {"vary": {"B": (64,)}}, "B is not a choice of the program; add it to its triton.Configs"),
     ],
 )
 def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, arguments, said):
@@ -136,5 +136,5 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, 
 
 
 def test_arguments_are_a_programs():
-    with pytest.raises(InputError, match="arguments and kernels are a program's"):
+    with pytest.raises(InputError, match="arguments and kernels need a program"):
         memsim.explore("transpose", "a100", arguments=["64"])

@@ -45,13 +45,13 @@ def test_baseline_reads_as_written(tmp_path_factory, programs, order: random.Ran
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
-        (None, "does not exist; make it: memsim check --update"),
+        (None, "does not exist; create it: memsim check --update"),
         ("version = 2", "version is 2; this memsim reads 1"),
         ("a = ", "is not TOML"),
-        ("[allowed]\ntime = -1", "allowed.time is wrong"),
-        ("[allowed]\nspeed = 1", "allowed.speed is wrong"),
-        ("[[programs]]\nfiles = []", "programs.0.files is wrong"),
-        ("[[programs]]\nfiles = ['a.cu']\n[[programs.kernels]]\nkernel = 'k'", "programs.0.kernels.0.gpu is wrong"),
+        ("[allowed]\ntime = -1", "allowed.time is invalid"),
+        ("[allowed]\nspeed = 1", "allowed.speed is invalid"),
+        ("[[programs]]\nfiles = []", "programs.0.files is invalid"),
+        ("[[programs]]\nfiles = ['a.cu']\n[[programs.kernels]]\nkernel = 'k'", "programs.0.kernels.0.gpu is invalid"),
     ],
 )
 def test_wrong_file_is_refused_by_field(text, reported, tmp_path):

@@ -51,7 +51,7 @@ def test_unused_slots_are_empty_from_start():
 
 
 @pytest.mark.parametrize("quantum", [1, 7, None])
-def test_no_window_changes_what_is_told(quantum):
+def test_no_quantum_changes_the_result(quantum):
     gpu = machines.gpu(sm__count=2)
     load = machines.instruction([(0, 1)])
     tx = machines.trace([[[load] * count] for count in (1, 4, 2, 3, 1, 2)])

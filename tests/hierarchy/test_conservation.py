@@ -176,7 +176,7 @@ def test_l2_that_is_not_inclusive_does_not_include():
 
 @drawn(60)
 @given(st.data())
-def test_results_are_asked_laws_that_every_replay_keeps(data):
+def test_results_obey_the_laws_of_every_replay(data):
     """Cold and warm; and what was counted at one level cannot become another number."""
     gpu = data.draw(machines.machines())
     tx = data.draw(machines.traces(gpu))

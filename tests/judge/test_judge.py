@@ -120,8 +120,8 @@ def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
     ("text", "reported"),
     [
         ("", "grid is not set"),
-        ("grid = block = 1\narguments = {'a': 1}\nexpected = {}", "expected is no dict"),
-        ("grid = block = 1\narguments = {}\nexpected = {}", "arguments is no dict"),
+        ("grid = block = 1\narguments = {'a': 1}\nexpected = {}", "expected is not a dict"),
+        ("grid = block = 1\narguments = {}\nexpected = {}", "arguments is not a dict"),
         ("grid = 0\nblock = 1\narguments = {'a': 1}\nexpected = {}", "grid is 0"),
         ("grid = block = 1\narguments = {'a': 1}\nexpected = {'a': 'x.npy'}", r"expected\['a'\] cannot be read"),
         ("grid = block = 1\narguments = {'a': 1}\nexpected = {'a': [1]}", r"expected\['a'\] is no array argument"),

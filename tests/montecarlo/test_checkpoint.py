@@ -64,7 +64,7 @@ def test_result_is_written_and_nothing_else_is_left(trace, uninterrupted, tmp_pa
 def test_existing_result_is_continued_or_overwritten(trace, uninterrupted, tmp_path):
     out = tmp_path / "r.h5"
     run(trace, out=out, trials=2)
-    with pytest.raises(InputError, match="r.h5: file exists; give --resume to go on from it, or --force to write over"):
+    with pytest.raises(InputError, match="r.h5: file exists; give --resume to continue it, or --force to overwrite"):
         run(trace, out=out)
     before = Result.load(out).trials.wall_seconds
     result = run(trace, out=out, resume=True)
@@ -74,7 +74,7 @@ def test_existing_result_is_continued_or_overwritten(trace, uninterrupted, tmp_p
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_what_killed_run_left_is_gone_on_with(trace, uninterrupted, tmp_path, jobs):
+def test_resumed_run_equals_an_uninterrupted_one(trace, uninterrupted, tmp_path, jobs):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1, 2])
     with pytest.raises(InputError, match="has 3 trials of a run that was ended; give --resume to continue it"):
@@ -115,13 +115,13 @@ def test_trials_are_added_by_run_that_is_killed(trace, uninterrupted, tmp_path):
 def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem, killed):
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1]) if killed else run(trace, out=out, trials=2)
-    with pytest.raises(InputError, match=f"r.h5: {problem}; give another path, or --force to start anew"):
+    with pytest.raises(InputError, match=f"r.h5: {problem}; give another path, or --force to start again"):
         run(trace, out=out, resume=True, **changed)
     assert len(run(trace, out=out, resume=True).trials.trial) == 6  # untouched
 
 
 def test_a_damaged_journal_is_one_line(trace, uninterrupted, tmp_path):
-    """Any byte of it: the run continues from what is whole, or says how to start anew."""
+    """Any byte of it: the run continues from what is whole, or says how to start again."""
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1])
     path = journal_path(out)
@@ -135,7 +135,7 @@ def test_a_damaged_journal_is_one_line(trace, uninterrupted, tmp_path):
             try:
                 found = run(trace, out=out, resume=True, trials=2)
             except InputError as error:
-                assert "\n" not in str(error) and "--force to start anew" in str(error)
+                assert "\n" not in str(error) and "--force to start again" in str(error)
             else:
                 assert same(found, uninterrupted, trials=2)
 
@@ -165,7 +165,7 @@ def test_older_journal_is_refused(trace, tmp_path):
     with sqlite3.connect(journal_path(out)) as base:
         base.execute("PRAGMA user_version = 1")
     base.close()
-    with pytest.raises(InputError, match="r.h5: journal is of format 1, not 2; give --force to start anew"):
+    with pytest.raises(InputError, match="r.h5: journal is of format 1, not 2; give --force to start again"):
         run(trace, out=out, resume=True)
     assert len(run(trace, out=out, force=True).trials.trial) == 6
 

@@ -84,7 +84,7 @@ def test_what_cannot_be_sampled_is_refused(trace):
         memsim.simulate(trace, GPU, trials=1, sample=True)
     with pytest.raises(InputError, match="inclusive"):
         memsim.simulate(trace, "tesla-c2050", trials=1, sample=True)
-    with pytest.raises(InputError, match="caches that begin empty"):
+    with pytest.raises(InputError, match="cold caches"):
         sampled(trace, warm=True)
     part = memsim.trace("saxpy", n=640 * 256, gpu=GPU, blocks="0:600")
     with pytest.raises(InputError, match="600 of the launch's 640"):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import memsim
 from memsim.cli import app
 from memsim.gpu.presets import load_gpu
-from memsim.montecarlo.recorded_replay import recorded_replay
+from memsim.montecarlo.reference_trial import recorded_replay
 
 GPU = "tesla-v100"
 
@@ -77,7 +77,7 @@ def _packets(recorder):
 def test_no_block_follows_the_requested_transactions(trace):
     few = recorded_replay(trace, load_gpu(GPU), most=40)
     assert 40 <= few.model.statistics.transactions < 96
-    with pytest.raises(memsim.InputError, match="is no SM of"):
+    with pytest.raises(memsim.InputError, match="is not an SM of"):
         recorded_replay(trace, load_gpu(GPU), sm=80)
 
 

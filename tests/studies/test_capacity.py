@@ -98,7 +98,7 @@ def path(tmp_path_factory):
 @pytest.mark.slow
 def test_the_command_prints_tables_json_csv_and_draws(path, tmp_path):
     done = _call(path, "--trials", 1, "-o", tmp_path / "c.png")
-    assert done.exit_code == 0 and "L1 of an SM" in done.stdout and "points apart" in done.stdout
+    assert done.exit_code == 0 and "L1 of an SM" in done.stdout and "difference" in done.stdout
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
     document = json.loads(_call(path, "--trials", 1, "--json").stdout)
     l2 = document["caches"]["l2"]
@@ -114,7 +114,7 @@ def test_impossible_requests_are_refused_in_line(path, tmp_path):
     for bad, words in (
         ([path, "--gpu", "geforce-gtx280"], "no cache"),
         ([path, "--json", "--csv"], "exclude each other"),
-        ([path, "-o", path], "written over"),
+        ([path, "-o", path], "overwritten"),
         ([tmp_path / "none.h5"], "none.h5"),
     ):
         done = _call(*bad)

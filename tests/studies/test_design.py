@@ -94,12 +94,12 @@ BAD = {
     "vary.l1.ways is a range without step": {"vary": {"l1.ways": {"from": 1, "to": 8}}},
     "vary.l1.ways lists a value twice": {"vary": {"l1.ways": [4, 4]}},
     "vary.l1.ways goes from 8 to 4": {"vary": {"l1.ways": {"from": 8, "to": 4, "step": 1}}},
-    "makes 250,000 points; give fewer, or design.most = 250000": {
+    "makes 250,000 points; give fewer, or set design.most = 250000": {
         "vary": {"l1.mshrs": {"from": 1, "to": 500, "step": 1}, "dram.queue": {"from": 1, "to": 500, "step": 1}}
     },
-    "workload.row is no parameter of spmv": {"vary": {"workload.row": [5]}},
+    "workload.row is not a parameter of spmv": {"vary": {"workload.row": [5]}},
     "stochastic.arbitration is 3": {"vary": {"stochastic.arbitration": [True, 3]}},
-    "follow.l1.ways asks for l1.siz, which is unknown; did you mean": {
+    "follow.l1.ways uses l1.siz, which is unknown; did you mean": {
         "vary": {"l1.size_bytes": [4096]}, "follow": {"l1.ways": "l1.siz"},
     },
     "follow has l1.ways and l1.mshrs, which follow from each other": {

@@ -36,7 +36,7 @@ def test_outputs_are_those_of_the_results(study):
 
 
 def test_an_unknown_output_is_named(study):
-    with pytest.raises(InputError, match="l3_read is no output; give one of l1_read"):
+    with pytest.raises(InputError, match="l3_read is not an output; give one of l1_read"):
         study.output("l3_read")
 
 

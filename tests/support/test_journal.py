@@ -58,7 +58,7 @@ def test_damaged_row_counts_as_missing(path):
 
 def test_file_that_is_no_journal_is_refused(path):
     path.write_bytes(b"hello " * 1000)
-    with pytest.raises(InputError, match="journal is damaged; give --force to start anew"):
+    with pytest.raises(InputError, match="journal is damaged; give --force to start again"):
         opened(path)
     assert rows(opened(path, anew=True)) == {}
 

@@ -78,7 +78,7 @@ def test_what_exists_stays_but_by_force(tmp_path):
     path.write_text("old")
     with keeping_existing():
         for attempt in (lambda: check_writable(path), lambda: replacing(path).__enter__()):
-            with pytest.raises(InputError, match="a.txt: file exists; give --force to write over it, or another path"):
+            with pytest.raises(InputError, match="a.txt: file exists; give --force to overwrite it, or another path"):
                 attempt()
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
     with keeping_existing(force=True), replacing(path) as part:

@@ -112,7 +112,7 @@ def test_of_nested_branches_the_outermost():
     assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["reconvergence"])] == [(1, 4, 6)]
 
 
-def test_of_three_cases_last_runs_beside_others():
+def test_last_of_three_cases_diverges_from_the_others():
     cases = [(USE, 1), (PATH_SWITCH << 8, 2), (USE, 2), (PATH_SWITCH << 8, 4), (USE, 4), (WORK, 7)]
     found = divergences_of([(WORK, 7), *cases])
     assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["reconvergence"])] == [(1, 3, 5)]

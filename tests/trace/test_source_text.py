@@ -88,7 +88,7 @@ def test_lines_are_counted_as_compilers_do(tmp_path):
     assert found[1] == "x[i];" and len(found) == 3
 
 
-def test_a_header_is_found_beside_the_program(tmp_path):
+def test_a_header_is_found_next_to_the_program(tmp_path):
     (tmp_path / "k.cu").write_text("x[i];\n")
     (tmp_path / "k.h").write_text("y[i];\n")
     found = source_text.at_hand([(str(tmp_path / "k.cu"), 1, "x[i]"), ("k.h", 1, "y[i]")])
@@ -120,7 +120,7 @@ def test_other_contents_are_refused(result_path, read, value):
         read(path)
 
 
-def test_more_than_is_ever_kept_is_not_read(result_path, monkeypatch):
+def test_reading_stops_at_the_limit(result_path, monkeypatch):
     monkeypatch.setattr(source_text, "MOST_BYTES", 8)
     with pytest.raises(InputError, match="sources has .* bytes; at most 64 are read"):
         store.load(result_path)

@@ -467,7 +467,7 @@ def test_without_seal_digest_is_that_of_content(path):
 def test_trace_replaced_between_readings_is_refused(path):
     trace = Trace.open(path)
     write(path, [ROWS[1], ROWS[1]])
-    with pytest.raises(InputError, match=f"^{path}: digest is another"):
+    with pytest.raises(InputError, match=f"^{path}: digest has changed"):
         list(trace.chunks())
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 import slow_and_fast
+from here import run_here
 
 import memsim
 from memsim.support.errors import InputError
@@ -72,7 +71,7 @@ def check_bounds(causes):
 
 
 @pytest.mark.parametrize("pair", _marked(PAIRS))
-def test_gain_that_is_told_is_fast_versions(pair):
+def test_predicted_gain_is_that_of_the_fast_version(pair):
     name, gpu, slow, fast, common, cause = PAIRS[pair]
     versions = (_simulated(name, gpu, variant=variant, **common) for variant in (slow, fast))
     _check(*versions, cause)
@@ -147,8 +146,7 @@ def stored(tmp_path_factory):
 
 
 def _show(folder, *options):
-    command = [sys.executable, "-m", "memsim", "show", str(folder / "r.h5"), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_here(folder, ["show", "r.h5", *options])
 
 
 @pytest.mark.slow

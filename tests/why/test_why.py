@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
+from here import run_here
 from places import ROOT
 
 import memsim
@@ -123,7 +123,7 @@ def test_storing_by_columns_crowds_channel_as_in_cumapz():
     assert not {Cause.scattered, Cause.channels, Cause.evicted_l2} & set(_causes(of("rows")))
 
 
-def test_reuse_beyond_cache_is_told_with_its_distance():
+def test_reuse_beyond_cache_is_reported_with_its_distance():
     result = _result("spmv", "tesla-c2050", rows=1 << 13, nnz_per_row=32)
     (of_val,) = (one for one in _of(result, Cause.evicted_l1).findings if one.array == "val")
     assert "99% of reuses have a stack distance above the 16 KB of L1" in of_val.evidence
@@ -132,7 +132,7 @@ def test_reuse_beyond_cache_is_told_with_its_distance():
     assert median_lines(profile["l1_distances"]) * 128 >= 16 << 10
 
 
-def test_launch_of_few_warps_is_told_by_model():
+def test_model_reports_launch_of_few_warps():
     result = _result("saxpy", n=4096)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.text == "grid 16x1x1, block 256x1x1"
@@ -216,8 +216,7 @@ def test_text_and_json_say_the_same(tmp_path):
         >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
     )
     result.save(tmp_path / "r.h5")
-    command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
+    assert run_here(tmp_path, ["show", "r.h5", "--why", "--quick"]).stdout == text + "\n"
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,6 @@ def _check(script: Path) -> None:
         InputError: it is missing, a folder, too large or no Python.
     """
     if not script.is_file():
-        raise InputError(script, "file", "does not exist" if not script.exists() else "is no file")
+        raise InputError(script, "file", "does not exist" if not script.exists() else "is not a file")
     if script.stat().st_size > LARGEST_BYTES:
         raise InputError(script, "file", f"has more than {LARGEST_BYTES >> 20} MiB, so it is no Python program")

@@ -105,4 +105,4 @@ def check_vector(width: int, element_bytes: int) -> None:
     if width not in (1, 2, 4, 8, 16) or width * element_bytes > _WIDEST:
         most = _WIDEST // element_bytes
         right = ", ".join(str(each) for each in (2, 4, 8, 16) if each <= most) or "1"
-        raise ValueError(f"no vector access has {width} elements of {element_bytes} bytes; give {right}")
+        raise ValueError(f"a vector access cannot have {width} elements of {element_bytes} bytes; give {right}")

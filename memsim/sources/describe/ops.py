@@ -79,7 +79,7 @@ class ExpressionOps:
         self, where: ExpressionPosition, array: DeviceArray, kind: OpKind, width: int, bypass: bool, copy: bool
     ) -> int:
         if len(self._ops) >= NO_OP:
-            raise RuntimeError(f"the kernel has more than {NO_OP} static ops")
+            raise RuntimeError(f"the kernel has more than {NO_OP} memory instructions")
         shown, column = self._shown(where.filename), where.column + 1
         op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, bypass, copy)
         self._ops.append(op)

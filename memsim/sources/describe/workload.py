@@ -112,7 +112,7 @@ class Workload:
         for name in given or {}:
             if name not in signature.parameters:
                 known = ", ".join(f"{p.name}={p.default}" for p in signature.parameters.values()) or "none"
-                raise InputError(self.shown, name, f"is no parameter of {self.name}; it has {known}")
+                raise InputError(self.shown, name, f"is not a parameter of {self.name}; it has {known}")
         values = {name: parameter.default for name, parameter in signature.parameters.items()}
         values |= {name: self._converted(name, value, types[name]) for name, value in (given or {}).items()}
         return values

@@ -90,7 +90,7 @@ class Opcodes:
         """
         text = bytes(block[self.spot[_FROM] : self.spot[_TO]])
         if len(self._known) == MOST:
-            raise ValueError(f"is another than the {MOST} before it; no code has so many")
+            raise ValueError(f"would be opcode number {MOST + 1}; memsim reads at most {MOST}")
         opcode = decode(shown(text), binary_version)
         if opcode.width not in WIDTHS:
             raise ValueError(f"accesses {opcode.width} bytes per lane; a trace holds accesses of 1, 2, 4, 8 or 16")

@@ -76,7 +76,7 @@ def _reading(path: Path) -> Iterator[None]:
     try:
         yield
     except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
-        raise InputError(path, "file", f"is truncated or damaged ({error}); give a whole one") from error
+        raise InputError(path, "file", f"is truncated or damaged ({error}); give a complete one") from error
 
 
 def line_blocks(

@@ -13,16 +13,16 @@ from memsim.sources.ptx.program import LoweredKernel
 from memsim.support.errors import InputError
 
 PROBLEMS = {
-    Stop.endless: "does not end: a warp has carried out 2 ** 28 instructions",
+    Stop.endless: "does not end: a warp has executed 2 ** 28 instructions",
     Stop.spinning: "waits for a change that no other block makes; memsim cannot run kernels that wait for the host",
-    Stop.deadlock: "waits for what no thread of its block will do",
+    Stop.deadlock: "waits for something that no thread of its block will do",
     Stop.divergent_barrier: (
         "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one"
     ),
     Stop.host_call: "calls a function of CUDA's device runtime that memsim does not have here",
     Stop.trapped: "was reached: the kernel ends itself here",
-    Stop.too_many_ops: "is one static op too many; a trace has at most 65535",
-    Stop.copies: "has too many groups of asynchronous copies under way",
+    Stop.too_many_ops: "is one memory instruction too many; a trace has at most 65535",
+    Stop.copies: "has too many outstanding groups of asynchronous copies",
     Stop.unknown_tensor: "has a tensor map that was not made for this memory",
 }
 

@@ -159,7 +159,7 @@ class _Inliner:
             self.inlined.registers.setdefault(register, f"b{8 * width}")
             held.append(Register(register))
         if len(values) > 1:
-            raise self._error(one, "passes vectors, which memsim does not know")
+            raise self._error(one, "passes vectors, which memsim does not support")
         operands = (value, held[0]) if one.name == "ld" else (held[0], value)
         return replace(one, opcode=("mov", f"b{8 * width}"), operands=operands)
 
@@ -187,7 +187,7 @@ class _Inliner:
         ):
             holder = getattr(given, "name", "")
             if holder not in names.passed:
-                raise self._error(one, "passes what is no parameter")
+                raise self._error(one, "passes something that is not a parameter")
             inner.parameters[declared.name] = holder + names.suffix
         if one.guard is not None:
             guard = self._renamed(one.guard, names, set())
@@ -201,7 +201,7 @@ class _Inliner:
     ) -> None:
         """A call through a pointer: each function whose address is taken is called by the lanes that mean it."""
         if one.guard is not None:
-            raise self._error(one, "calls through a pointer under a predicate, which memsim does not know")
+            raise self._error(one, "calls through a pointer under a predicate, which memsim does not support")
         results, arguments = passed
         pointer = self._renamed(target, names, set())
         for name in self._pointed_to():

@@ -89,7 +89,7 @@ class PtxLaunch:
         ]
         if len(named) != 1:
             known = ", ".join(one.name for one in kernels) or "none"
-            problem = "is no kernel there" if not named else "names several kernels"
+            problem = "is not a kernel of it" if not named else "names several kernels"
             raise InputError(self.source, self.kernel, f"{problem}; kernels are: {known}")
         return named[0]
 
@@ -115,7 +115,7 @@ class PtxLaunch:
         for name in ("grid", "block", "cluster"):
             extents = getattr(self, name)
             if len(extents) != 3 or not all(isinstance(one, int | np.integer) and one >= 1 for one in extents):
-                raise InputError(self.source, name, f"is {extents}; give three whole numbers from 1 on")
+                raise InputError(self.source, name, f"is {extents}; give three whole numbers of 1 or more")
         if self.threads > MOST_THREADS:
             raise InputError(self.source, "block", f"has {self.threads} threads; at most {MOST_THREADS}")
         if self.n_blocks > MOST_BLOCKS:
@@ -123,7 +123,9 @@ class PtxLaunch:
         if not 0 <= self.shared_bytes <= MOST_SHARED:
             raise InputError(self.source, "shared_bytes", f"is {self.shared_bytes}; give 0 to {MOST_SHARED}")
         if any(extent % of_cluster for extent, of_cluster in zip(self.grid, self.cluster, strict=True)):
-            raise InputError(self.source, "cluster", f"is {self.cluster}; the grid's {self.grid} must be multiples")
+            raise InputError(
+                self.source, "cluster", f"is {self.cluster}; the grid {self.grid} must be a multiple of it"
+            )
 
 
 def with_code(launch: PtxLaunch, sass: SassKernel | str) -> PtxLaunch:

@@ -54,7 +54,7 @@ def trace_ptx(
     text, given = _text(ptx), run_description(description)
     for name in ("grid", "block", "arguments"):
         if name not in given:
-            raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx} with")
+            raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx}")
     entry = _entry(ptx, text, kernel or given.get("kernel"))
     memory, note = DeviceMemory(), ""
     if registers is None:
@@ -121,7 +121,7 @@ def extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[int
     except (TypeError, ValueError):
         found = ()
     if not 1 <= len(found) <= 3 or min(found) < 1:
-        raise InputError(description, name, f"is {value!r}; give one to three whole numbers from 1 on")
+        raise InputError(description, name, f"is {value!r}; give one to three whole numbers of 1 or more")
     x, y, z = (*found, 1, 1)[:3]
     return x, y, z
 

@@ -102,7 +102,7 @@ class DeviceMemory:
                 raise InputError("memory", name, f"overlaps {region.name}; add the array that holds both first")
         order = array.reshape(-1, order="A") if array.flags.forc else None
         if order is None or order.ctypes.data != first:
-            raise InputError("memory", name, "has gaps between its elements; give an array that is one stretch")
+            raise InputError("memory", name, "is not contiguous; give a contiguous array")
         buffer = order.view(np.uint8) if array.size else np.zeros(0, np.uint8)
         return self._allocate(name, buffer, array.dtype.itemsize, space, address)
 

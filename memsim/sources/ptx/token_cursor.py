@@ -24,7 +24,7 @@ class TokenCursor:
     def _next(self) -> Token:
         token = self._tokens[self._at]
         if token.kind == "end":
-            raise self._error(token, "ends too early; give the whole text")
+            raise self._error(token, "ends too early; give the complete text")
         self._at += 1
         return token
 

@@ -63,7 +63,7 @@ def tokens_of(text: str, where: str) -> list[Token]:
             found.append(Token("assembly", mark[1], line))
         line += part.count("\n")
     if at < len(text):
-        raise InputError(f"{where}:{line}", "text", f"holds {text[at : at + 12]!r}, which PTX does not know")
+        raise InputError(f"{where}:{line}", "text", f"holds {text[at : at + 12]!r}, which is not PTX")
     return [*found, Token("end", "", line)]
 
 

@@ -24,7 +24,7 @@ def counters(*instructions, **changes) -> np.ndarray:
     return System(machines.one_warp(*instructions), gpu, 1, np.random.SeedSequence(0)).run().counters.sum(axis=0)
 
 
-def test_what_is_asked_for_twice_is_fetched_twice():
+def test_line_requested_twice_is_fetched_twice():
     again = [instruction([(0, 15)]) for _ in range(5)]
     dram = counters(*again)[Level.dram]
     assert dram[Event.read_miss, CountUnit.sectors] + dram[Event.read_hit, CountUnit.sectors] == 20
@@ -45,7 +45,7 @@ def test_an_idle_access_takes_the_measured_latency(name):
     assert abs(int(trial.latency_sum[0]) - TABLE_6.get(name, 420)) <= 2
 
 
-def test_no_hit_ratio_is_told():
+def test_no_hit_ratio_is_reported():
     result = memsim.simulate(memsim.trace("saxpy", n=4096), "geforce-gtx280", trials=1)
     assert all(np.isnan(ratio.mean) for ratio in (result.l1_read, result.l2_read, result.l2_write))
     for load in result.loads:

@@ -102,7 +102,7 @@ def test_blocks_begin_at_their_beginning():
 
 
 def test_warps_that_wait_for_ever_are_one_line():
-    with pytest.raises(InputError, match="instructions/phase leaves warps that wait for mbarriers for ever"):
+    with pytest.raises(InputError, match="instructions/phase leaves warps waiting for mbarriers forever"):
         cycles([awaits(2), arrives(1)], [awaits(1), arrives(2)])
 
 
@@ -114,7 +114,7 @@ def test_the_line_names_the_traces_file(tmp_path):
     with TraceWriter(tmp_path / "stuck.h5", kernel="k", source="kernel.py", parameters={}) as writer:
         writer.append(np.arange(1), chunk(programs))
         writer.finish(shape(programs), [], [], Issue(KnownWaits.scoreboard))
-    with pytest.raises(InputError, match=r"stuck\.h5: instructions/phase leaves warps that wait"):
+    with pytest.raises(InputError, match=r"stuck\.h5: instructions/phase leaves warps waiting"):
         memsim.simulate(tmp_path / "stuck.h5", gpu=machines.gpu(sm__dependence="scoreboard"), trials=1)
 
 

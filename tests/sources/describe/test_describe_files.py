@@ -56,7 +56,7 @@ def test_the_same_description_has_the_same_digest(kernel_file, tmp_path):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"m": 1}, "m is no parameter of example; it has n=64, value=1.5, double=False, kind=a"),
+        ({"m": 1}, "m is not a parameter of example; it has n=64, value=1.5, double=False, kind=a"),
         ({"n": "many"}, "n is 'many'; give a whole number"),
         ({"n": 1.5}, "n is 1.5; give a whole number"),
         ({"value": "x"}, "value is 'x'; give a number"),

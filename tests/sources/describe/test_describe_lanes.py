@@ -363,8 +363,8 @@ def _too_many_bytes(t, a):
 
 
 MISUSE = [
-    (_three_wide, "no vector access has 3 elements of 4 bytes"),
-    (_too_many_bytes, "no vector access has 4 elements of 8 bytes"),
+    (_three_wide, "a vector access cannot have 3 elements of 4 bytes"),
+    (_too_many_bytes, "a vector access cannot have 4 elements of 8 bytes"),
     (_outside_an_extent, "an index of tile is outside its extent of 8"),
     (_too_many_dimensions, "a has 1 dimensions, not 2"),
     (_index_too_large, "index 32 of a is outside 0 to 31"),

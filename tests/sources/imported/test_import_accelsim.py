@@ -108,7 +108,7 @@ def test_atomic_whose_old_value_goes_nowhere_is_reduction(tmp_path, registers, k
     assert imported(tmp_path, header() + block([line])).ops[0].kind is kind
 
 
-def test_generic_addresses_are_told_apart_by_the_windows(tmp_path):
+def test_windows_distinguish_generic_addresses(tmp_path):
     local = LOCAL_BASE + 0x40
     line = f"0010 0000000f 1 R4 LD.E 1 R2 4 0 {SHARED_BASE + 16:#x} 0x7f0000000000 {SHARED_BASE + 20:#x} {local:#x}"
     trace = imported(tmp_path, header() + block([line]))
@@ -281,7 +281,7 @@ def test_bad_lists(listed, tmp_path, content, message):
 
 
 def test_wrong_choices(listed, tmp_path):
-    with pytest.raises(InputError, match="kernel 7 is not there; there are 1 _Z1kPi, 2 _Z3csrPi"):
+    with pytest.raises(InputError, match="kernel 7 does not exist; there are 1 _Z1kPi, 2 _Z3csrPi"):
         import_accelsim(listed, tmp_path, ["7"])
     with pytest.raises(InputError, match="is one file for 2 kernels"):
         import_accelsim(listed, tmp_path / "one.h5")

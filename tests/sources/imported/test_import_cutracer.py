@@ -94,14 +94,14 @@ def test_packed_by_zstd_and_from_the_command_line(tmp_path):
 
 
 WRONG = {
-    "no metadata": (program(), None, "line 1: type is wrong"),
-    "two sorts": ([*program(), record("mem_value_trace", 0, addresses=every())], METADATA, "trace with one of them"),
+    "no metadata": (program(), None, "line 1: type is invalid"),
+    "two sorts": ([*program(), record("mem_value_trace", 0, addresses=every())], METADATA, "only one of them"),
     "a tensor copy": ([record("tma_trace", 0)], METADATA, "line 2: type is 'tma_trace'; memsim reads"),
-    "few lanes": ([record("mem_addr_trace", 0, addresses=[1, 2])], METADATA, "line 2: addrs is wrong"),
-    "huge address": ([record("mem_addr_trace", 0, addresses=[1 << 60] * 32)], METADATA, "line 2: addrs.0 is wrong"),
-    "unknown instruction": ([record("opcode_only", 0, opcode_id=9)], METADATA, "line 2: sass '' is no instruction"),
+    "few lanes": ([record("mem_addr_trace", 0, addresses=[1, 2])], METADATA, "line 2: addrs is invalid"),
+    "huge address": ([record("mem_addr_trace", 0, addresses=[1 << 60] * 32)], METADATA, "line 2: addrs.0 is invalid"),
+    "unknown instruction": ([record("opcode_only", 0, opcode_id=9)], METADATA, "line 2: sass '' is not an instruction"),
     "unknown access": (
-        [record("mem_addr_trace", 0, addresses=every(), sass="WARPSPEED R1, [R2] ;")], METADATA, "is not known here"
+        [record("mem_addr_trace", 0, addresses=every(), sass="WARPSPEED R1, [R2] ;")], METADATA, "does not know what"
     ),
     "nothing": ([], METADATA, "file has no records of accesses"),
     "outside the grid": ([record("mem_addr_trace", 0, cta=7, addresses=every())], METADATA, "line 2: cta"),

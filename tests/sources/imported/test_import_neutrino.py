@@ -69,7 +69,7 @@ def test_the_command(tmp_path):
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0 and (tmp_path / "a.h5").is_file(), done.output
     done = CliRunner().invoke(app, ["import", "neutrino", str(path), "--probe", "walk:4"])
-    assert done.exit_code == 2 and "probe is 'walk:4'; give WHAT:BYTES" in done.output
+    assert done.exit_code == 2 and "probe is 'walk:4'; give KIND:BYTES" in done.output
 
 
 WRONG = {
@@ -79,7 +79,7 @@ WRONG = {
     "many maps": (struct.pack("<8I", 1, 1, 1, 32, 1, 1, 0, 2**32 - 1), "maps are 4294967295"),
     "cut": (GOOD[:-1], "map 1 ends too early"),
     "one map": (file_of(LOADS), "probes are 2, but the file has 1 maps"),
-    "warps' records": (file_of(LOADS, STORES, level=32), "map 0 has a record a warp"),
+    "warps' records": (file_of(LOADS, STORES, level=32), "map 0 has one record per warp"),
     "no access": (file_of({0: [(1, 0)]}, {}), "file has no access"),
     "no address": (file_of({0: [(1, 2**64 - 1)]}, {}), "addresses have 57 bits at most"),
 }

@@ -110,7 +110,7 @@ def test_chosen_launches(tmp_path):
     assert trace.kernel == "k(int*)" and trace.parameters["order"] == 1
     (trace,) = imported(tmp_path, LOG, kernels=["csr"])
     assert trace.kernel.startswith("csr")
-    with pytest.raises(InputError, match="kernel 9 is not there; there are 0 csr"):
+    with pytest.raises(InputError, match="kernel 9 does not exist; there are 0 csr"):
         imported(tmp_path, LOG, kernels=["9"])
 
 
@@ -118,17 +118,17 @@ WRONG = {
     "no log": ("hello\n", "file has no access of NVBit's mem_trace"),
     "launches alone": (launch(), "file has no access of NVBit's mem_trace"),
     "unknown launch": (line([A]), "line 1: grid_launch_id names no launch"),
-    "twice": (launch() + launch(), "line 2: grid launch id 0 stands twice"),
-    "old launch line": (launch().split(" - grid size")[0] + "\n", "line 1: LAUNCH must go on"),
+    "twice": (launch() + launch(), "line 2: grid launch id 0 appears twice"),
+    "old launch line": (launch().split(" - grid size")[0] + "\n", "line 1: LAUNCH must continue with"),
     "huge block": (launch(block="1024,1024,1"), "line 1: LAUNCH has a block size"),
     "huge grid": (launch(grid="2147483647,65535,65535"), "line 1: LAUNCH has a grid size"),
     "no grid": (launch(grid="0,1,1"), "line 1: LAUNCH has a grid size"),
     "block outside": (launch() + line([A], cta="2,0,0"), "line 2: CTA must be"),
     "warp outside": (launch() + line([A], warp=2), "line 2: warp must be"),
     "cut": (launch() + line([A])[:200], "line 2: addresses must be 32"),
-    "cut early": (launch() + line([A])[:52], "line 2: MEMTRACE must go on"),
-    "cut earlier": (launch() + line([A])[:40], "line 2: MEMTRACE must go on"),
-    "cut at once": (launch() + line([A])[:30], "line 2: MEMTRACE must go on"),
+    "cut early": (launch() + line([A])[:52], "line 2: MEMTRACE must continue with"),
+    "cut earlier": (launch() + line([A])[:40], "line 2: MEMTRACE must continue with"),
+    "cut at once": (launch() + line([A])[:30], "line 2: MEMTRACE must continue with"),
     "address": (launch() + line([A]).replace("0x0000000000000000 \n", "0xffffffffffffffff \n"), "line 2: addresses"),
     "opcode": (launch() + line([A], opcode="0x12"), "line 2: opcode must begin"),
     "unknown opcode": (launch() + line([A], opcode="WARPSPEED"), "line 2: opcode does something to memory"),
@@ -147,7 +147,7 @@ def test_wrong_logs(tmp_path, text, message):
 
 @pytest.mark.parametrize(
     ("out", "message"),
-    [("no/such", "folder {}/no does not exist; make it first"), ("one.h5", "file is one file for 2 kernels")],
+    [("no/such", "folder {}/no does not exist; create it first"), ("one.h5", "file is one file for 2 kernels")],
 )
 def test_places_that_do_not_fit(tmp_path, out, message):
     path = tmp_path / "mem_trace.log"

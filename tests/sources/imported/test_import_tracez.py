@@ -129,7 +129,7 @@ def test_wrong_files(tmp_path):
     good = tracez(HEAD, BLOCKS)
     wrong = {
         "header does not end with a zero byte": HEAD.encode(),
-        "index would stand at byte": good[:-8] + b"\xff" * 8,
+        "index would be at byte": good[:-8] + b"\xff" * 8,
         "dictionary has 4294967295 bytes": HEAD.encode() + b"\0" + u4(2**32 - 1, 0),
         "index ends too early": good[:-40] + good[-8:],
     }

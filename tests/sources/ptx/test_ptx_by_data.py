@@ -38,7 +38,7 @@ ret;
 """
 
 
-def test_lists_and_gathers_are_told_from_arrays():
+def test_lists_and_gathers_are_distinguished_from_arrays():
     body = [one for one in parse(KERNEL, "t").functions["k"].body if isinstance(one, Instruction)]
     found = addressed_by_data(body)
     accesses = [one for one in body if one.name in ("ld", "st") and not one.has("param")]

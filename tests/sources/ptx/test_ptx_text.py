@@ -33,7 +33,7 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
         ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not know"),
         ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not know"),
         ("add.s32 %r1, %r2;", "has 2 operands; it takes 3"),
-        ("bra nowhere;", "nowhere is branched to and stands nowhere"),
+        ("bra nowhere;", "nowhere is a branch target but is not defined"),
         ("mov.u64 %rd1, missing;", "missing, which is not declared"),
         ("ld.global.b32 %r1, [%rd1];", "of lane 0 accesses 0x0, outside all arrays"),
         ("mov.u64 %rd1, 268435458; ld.global.b32 %r1, [%rd1];", "accesses 0x10000002, which is not aligned"),
@@ -103,7 +103,7 @@ def test_arguments_are_checked():
     launch = PtxLaunch(kernel("ret;"), "k", (1, 1, 1), (32, 1, 1), [1, 2])
     with pytest.raises(InputError, match="arguments are 2; k takes 1"):
         execute(launch, DeviceMemory())
-    with pytest.raises(InputError, match="other is no kernel there"):
+    with pytest.raises(InputError, match="other is not a kernel of it"):
         execute(PtxLaunch(kernel("ret;"), "other", (1, 1, 1), (1, 1, 1), [1]), DeviceMemory())
 
 

@@ -115,7 +115,7 @@ class _Body:
     def finish(self) -> None:
         """Check that the text ended where it may, and complete the trace."""
         if self._state["in_block"]:
-            problem = "ends the file inside a thread block, without #END_TB; give a file that was not cut"
+            problem = "ends the file inside a thread block, without #END_TB; give a complete file"
             raise InputError(self._path, f"line {self._state['line'] - 1}", problem)
         self._write_blocks()
         blocks = np.concatenate(self._blocks)
@@ -124,7 +124,7 @@ class _Body:
         by_id = np.argsort(blocks["id"], kind="stable")
         again = by_id[1:][np.diff(blocks["id"][by_id]) == 0]
         if len(again):
-            problem = "stands in the file for the second time; every block may be there once"
+            problem = "appears twice; every block may appear once"
             raise InputError(self._path, f"line {blocks['line'][again.min()]}: thread block", problem)
         issue = Issue(KnownWaits.scoreboard, self._instructions, self._tables.issue.mixes.table())
         self._writer.finish(self._header.launch, self._ops.ops, self._ops.arrays, issue)
@@ -141,7 +141,9 @@ class _Body:
     def _enter_op(self, block: bytearray) -> None:
         state, header = self._state, self._header
         if len(self._ops.ops) == NO_OP - 1:
-            raise self._wrong(block, "PC", f"is that of another than {NO_OP - 1} memory instructions before it")
+            raise self._wrong(
+                block, "PC", f"would be memory instruction number {NO_OP}; memsim reads at most {NO_OP - 1}"
+            )
         opcode, variant = self._opcodes[state["opcode"]], int(state["variant"])
         number = self._ops.add(
             opcode,

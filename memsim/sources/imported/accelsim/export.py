@@ -104,7 +104,7 @@ def _check(trace: Trace) -> None:
             raise InputError(trace.path, "ops/kind", f"is {op.kind.name} of constant memory; it can only be loaded")
     non_memory = count(trace.chunks(), len(trace.ops)).gap_instructions
     if non_memory > _MOST_COMPUTE:
-        problem = f"holds {non_memory} non-memory instructions, each a line; at most {_MOST_COMPUTE} are written"
+        problem = f"holds {non_memory} non-memory instructions of one line each; at most {_MOST_COMPUTE} are written"
         raise InputError(trace.path, "instructions/gap", problem)
 
 

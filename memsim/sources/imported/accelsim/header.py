@@ -71,7 +71,7 @@ def read_header(path: Path, text: bytes | bytearray) -> tuple[Header, int, int]:
                 raise InputError(path, f"line {line}", problem)
             values[key[1:].strip()] = (line, value.strip())
         at, line = stop + 1, line + 1
-    raise InputError(path, f"line {line}", "the header does not end: no line begins with '#'; give a whole trace")
+    raise InputError(path, f"line {line}", "the header does not end: no line begins with '#'; give a complete trace")
 
 
 def _header(path: Path, values: dict[str, tuple[int, str]]) -> Header:

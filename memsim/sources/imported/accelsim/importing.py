@@ -99,7 +99,7 @@ def _chosen(source: Path, kernels: Sequence[str] | None) -> list[AccelsimLaunch]
         ]
         if not found:
             names = ", ".join(dict.fromkeys(f"{header.kernel_id} {header.kernel}" for header in headers))
-            raise InputError(source, f"kernel {selector}", f"is not there; there are {names[:400]}")
+            raise InputError(source, f"kernel {selector}", f"does not exist; there are {names[:400]}")
         selected += [launch for launch in found if launch not in selected]
     return [launch for launch in launches if launch in selected]
 

@@ -116,9 +116,7 @@ class _Tracez(io.RawIOBase):
         """A warp's lines."""
         self._seek(warp.offset, "warp")
         if self._read(_COUNTS) != (warp.instructions, warp.pieces):
-            raise self._wrong(
-                "warp", f"at byte {warp.offset} is not the one that the index tells of; give a whole file"
-            )
+            raise self._wrong("warp", f"at byte {warp.offset} is not the one in the index; give a complete file")
         for _ in range(warp.pieces):
             (size,) = struct.unpack("<I", self._bytes(4, "piece"))
             if size > _LONGEST_PIECE:
@@ -132,7 +130,7 @@ class _Tracez(io.RawIOBase):
 
     def _seek(self, offset: int, what: str) -> None:
         if not 0 <= offset < self._size:
-            raise self._wrong(what, f"would stand at byte {offset} of {self._size}; give a whole file")
+            raise self._wrong(what, f"would be at byte {offset} of {self._size}; give a complete file")
         self._file.seek(offset)
 
     def _read(self, numbers: struct.Struct) -> tuple[int, ...]:
@@ -140,13 +138,13 @@ class _Tracez(io.RawIOBase):
 
     def _bytes(self, count: int, what: str) -> bytes:
         if count < 0 or self._file.tell() + count > self._size:
-            raise self._wrong(what, "ends too early; give a whole file")
+            raise self._wrong(what, "ends too early; give a complete file")
         return self._file.read(count)
 
     def _exactly(self, file: BinaryIO, count: int, what: str) -> bytes:
         data = file.read(count)
         if len(data) < count:
-            raise self._wrong(what, "ends too early; give a whole file")
+            raise self._wrong(what, "ends too early; give a complete file")
         return data
 
     def _wrong(self, what: str, problem: str) -> InputError:

@@ -28,7 +28,7 @@ def registers_of(sass: str) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     """
     found = _INSTRUCTION.match(sass)
     if not found:
-        raise ValueError("is no instruction")
+        raise ValueError("is not an instruction")
     opcode, operands = found[1], [operand.strip() for operand in found[2].split(",")]
     if "SETP" not in opcode:
         while len(operands) > 1 and _PREDICATE.match(operands[0]):

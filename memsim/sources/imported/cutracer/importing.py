@@ -105,7 +105,9 @@ class _Warps:
             )
             raise InputError(self._path, f"line {number}: type", problem)
         if self._accesses not in ("", sort):
-            problem = f"is {sort} after {self._accesses}; trace with one of them, or every access counts twice"
+            problem = (
+                f"is {sort} after {self._accesses}; trace with only one of them, because every access would count twice"
+            )
             raise InputError(self._path, f"line {number}: type", problem)
         self._accesses = sort
 
@@ -120,7 +122,7 @@ class _Warps:
         addresses = record.addrs or ()
         mask = sum(1 << lane for lane, address in enumerate(addresses) if address)
         if mask and decode(opcode).does is not Does.access:
-            problem = f"{opcode} comes with addresses, but what it does to memory is not known here"
+            problem = f"{opcode} has addresses, but memsim does not know what it does to memory"
             raise InputError(self._path, f"line {number}: sass", problem)
         where = "".join(f" {address:x}" for address in addresses if address)
         access = f"4 0{where}" if mask else "0"

@@ -70,4 +70,4 @@ def read_line(model: type[_Model], path: Path, number: int, line: bytes) -> _Mod
         field = ".".join(str(part) for part in first["loc"])
         where = f"line {number}: {field}" if field else f"line {number}"
         hint = "give what CUTracer wrote with CUTRACER_TRACE_FORMAT=ndjson or zstd"
-        raise InputError(path, where, f"is wrong: {first['msg'].splitlines()[0]}; {hint}") from None
+        raise InputError(path, where, f"is invalid: {first['msg'].splitlines()[0]}; {hint}") from None

@@ -49,7 +49,9 @@ class Probe:
         """
         found = re.fullmatch(r"(\w+):(\d{1,2})", text)
         if not found or found[1] not in _OPCODES or int(found[2]) not in _WIDTHS:
-            problem = f"is {text[:40]!r}; give WHAT:BYTES, what being one of {', '.join(_OPCODES)}, of 1, 2, 4, 8 or 16"
+            problem = (
+                f"is {text[:40]!r}; give KIND:BYTES with a kind of {', '.join(_OPCODES)} and 1, 2, 4, 8 or 16 bytes"
+            )
             raise InputError("memsim import neutrino", "probe", problem)
         return Probe(found[1], int(found[2]))
 
@@ -77,7 +79,7 @@ def import_neutrino(
     source = Path(source)
     file = open_trace(source)
     if len(probes) != len(file.maps):
-        problem = f"are {len(probes)}, but the file has {len(file.maps)} maps; give --probe WHAT:BYTES once for each"
+        problem = f"are {len(probes)}, but the file has {len(file.maps)} maps; give --probe KIND:BYTES once for each"
         raise InputError(source, "probes", problem)
     if not any((one["address"] != 0).any() for one in file.maps):
         raise InputError(source, "file", "has no access; give a .bin of a probe that saves clocks and addresses")

@@ -74,11 +74,11 @@ def _map(path: Path, number: int, section: tuple[int, ...], size: int, blocks: i
     where = f"map {number}"
     if shared_by > 1:
         raise InputError(
-            path, where, "has a record a warp; memsim reads maps of level thread, of a clock and an address"
+            path, where, "has one record per warp; memsim reads maps of level thread with a clock and an address"
         )
     if bytes_ % RECORD.itemsize:
         raise InputError(path, where, f"has {bytes_} bytes per thread; records of a clock and an address have 16 each")
     if offset + bytes_ * blocks * threads > size:
-        raise InputError(path, where, "ends too early; give a whole file")
+        raise InputError(path, where, "ends too early; give a complete file")
     shape = (blocks, threads, bytes_ // RECORD.itemsize)
     return np.memmap(path, RECORD, "r", offset, shape) if prod(shape) else np.zeros(shape, RECORD)

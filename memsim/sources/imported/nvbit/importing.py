@@ -113,7 +113,7 @@ class _Log:
         self._hand_over(last=True)
         if not self.used:
             problem = "has no access of NVBit's mem_trace ('MEMTRACE: CTX 0x... - grid_launch_id ...')"
-            raise InputError(self._path, "file", f"{problem}; give what a program printed under mem_trace.so")
+            raise InputError(self._path, "file", f"{problem}; give the output of a program that ran with mem_trace.so")
 
     def _enter_launch(self, block: bytearray) -> None:
         at = int(self._state["at"][0])
@@ -123,7 +123,7 @@ class _Log:
         except ValueError as error:
             raise self._wrong(block, "LAUNCH", str(error)) from None
         if (self._table["id"] == launch.id).any():
-            raise self._wrong(block, "grid launch id", f"{launch.id} stands twice; give the text of one program's run")
+            raise self._wrong(block, "grid launch id", f"{launch.id} appears twice; give the output of one run")
         shape = launch.shape
         row = np.array([(launch.id, shape.grid, shape.warps_per_block, shape.threads_per_block)], LAUNCH_ROW)
         self._table = np.concatenate([self._table, row])
@@ -159,7 +159,7 @@ def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]
         }
         if not found:
             names = ", ".join(f"{log.launches[number].id} {log.launches[number].kernel}" for number in used)
-            raise InputError(source, f"kernel {selector}", f"is not there; there are {names[:400]}")
+            raise InputError(source, f"kernel {selector}", f"does not exist; there are {names[:400]}")
         selected |= found
     return sorted(selected)
 

@@ -39,7 +39,7 @@ def read_launch(line: bytes) -> NvbitLaunch:
     found = _LINE.search(line)
     if not found:
         fields = "Kernel pc ... - Kernel name ... - grid launch id N - grid size x,y,z - block size x,y,z"
-        raise ValueError(f"must go on '- {fields}'")
+        raise ValueError(f"must continue with '- {fields}'")
     grid, block = _extents(found["grid"]), _extents(found["block"])
     shape = LaunchShape(grid, block, 32, int(found["registers"] or 32), int(found["shared"] or 0))
     if not 1 <= shape.threads_per_block <= _MOST_THREADS:

@@ -33,12 +33,12 @@ from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, Flag, Space
 TEXT_USED, ROWS_FULL, NEW_OPCODE, LAUNCH = range(4)  # why a call stopped ...
 UNFINISHED, UNKNOWN_LAUNCH, BLOCK, WARP, OPCODE, UNKNOWN_OPCODE, ADDRESS, LOCAL = range(10, 18)  # ... or what is wrong
 PROBLEMS: dict[int, tuple[str, str]] = {
-    UNFINISHED: ("MEMTRACE", "must go on ' - grid_launch_id N - CTA x,y,z - warp W - OPCODE - addresses'"),
+    UNFINISHED: ("MEMTRACE", "must continue with ' - grid_launch_id N - CTA x,y,z - warp W - OPCODE - addresses'"),
     UNKNOWN_LAUNCH: ("grid_launch_id", "names no launch whose LAUNCH line came before"),
     BLOCK: ("CTA", "must be three numbers x,y,z inside the launch's grid"),
     WARP: ("warp", "must be a number below the warps of a block"),
     OPCODE: ("opcode", "must begin with a capital letter"),
-    UNKNOWN_OPCODE: ("opcode", "does something to memory that is not known here; ask for it to be added"),
+    UNKNOWN_OPCODE: ("opcode", "does something to memory that memsim does not know; please report it"),
     ADDRESS: ("addresses", "must be 32 hexadecimal numbers, below 2**57; the line may have been cut"),
     LOCAL: ("addresses", "of local memory must be below 2**24"),
 }

@@ -205,7 +205,7 @@ class Builder:
         """The table, i8 [n, FIELDS], with all labels known."""
         for at, of_list, label in self._to_labels:
             if label not in self.labels:
-                raise InputError(self.where, label, "is branched to and stands nowhere")
+                raise InputError(self.where, label, "is a branch target but is not defined")
             if of_list:
                 self.lists[at] = self.labels[label]
             else:
