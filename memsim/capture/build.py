@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memsim.capture.compilers import Compiler, find_compiler, wheel_includes
+from memsim.capture.compilers import Compiler, find_compiler, wheel_includes, wheel_of
 from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
@@ -33,10 +33,6 @@ _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
     "nvml.h": "nvidia-ml",
-}  # fmt: skip
-_WHEELS = {
-    "cublas": "nvidia-cublas", "cublasLt": "nvidia-cublas", "cufft": "nvidia-cufft", "curand": "nvidia-curand",
-    "cusolver": "nvidia-cusolver", "cusparse": "nvidia-cusparse",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
@@ -118,7 +114,7 @@ class _Command:
         given = [f"-std={sources.standard}", *LENIENT, *(["-use_fast_math"] if sources.fast_math else [])]
         given += [f"-D{one}" for one in sources.definitions]
         given += [f"-I{one.absolute()}" for one in sources.includes]
-        given += [f"-Xcompiler=-idirafter,{one}" for one in wheel_includes()]  # after the toolkit's own
+        given += wheel_includes()
         self.options = [*ours, *given]
         files = [str(one.absolute()) for one in sources.files]
         state = [str(self.compiler.path), self.compiler.version, *self.options, *files, *sources.libraries]
@@ -277,9 +273,8 @@ def first_error(output: str, file: Path) -> InputError:
 def _advice(error: str) -> str:
     """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
     if "No such file" in error:
-        library = _HEADERS.get(error.partition(":")[0].strip(), "")
-        if library in _WHEELS:
-            return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+        if wheel := wheel_of(error.partition(":")[0].strip()):
+            return f"the CUDA toolkit has this header, or pip install {wheel}"
         return "-I FOLDER adds a folder of header files"
     return "memsim capture --keep FOLDER keeps nvcc's log"
 
