@@ -143,8 +143,8 @@ def capture(
     it as soon as the trace is complete; with --to-end, it runs to its end.
 
     PROGRAM takes three forms. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
-    runtime and contain PTX, or machine code for --gpu: build it with `memsim nvcc` instead of nvcc. A Python file runs unchanged (Triton,
-    Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
+    runtime, and contain PTX or machine code for --gpu: build it with `memsim nvcc` instead of nvcc. A Python file runs
+    unchanged (Triton, Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
 
     \b
     memsim capture app.cu -o app.h5
