@@ -52,7 +52,7 @@ def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     assert all(group.best_possible < group.time.mean for group in profiled.groups)
 
 
-def test_launches_that_repeat_each_other_take_what_all_of_them_take(traces):
+def test_repeated_launches_take_what_all_take(traces):
     rows = [traces[0]] * ROUNDS + [traces[1]] * ROUNDS + [traces[0]] * ROUNDS
     found = memsim.profile_program(rows, GPU, quick=True, jobs=1)
     every = memsim.simulate_program(rows, GPU, trials=3, jobs=1)
@@ -128,7 +128,7 @@ REPEATS = list("ab" + 5 * "a" + 5 * "b" + "ac")
         ([(13, 13)], [12, 13]),
     ],
 )
-def test_each_replayed_launch_follows_one_like_its_predecessor(pairs, order):
+def test_replayed_launches_follow_one_like_their_predecessor(pairs, order):
     assert replay_order(pairs, REPEATS) == order
     before = dict(zip(order[1:], order, strict=False))
     drawn = {position for pair in pairs for position in pair} - {0}
