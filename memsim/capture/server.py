@@ -105,6 +105,7 @@ def serve(
     Raises:
         InputError: the program fails, a kernel cannot be run, the wanted launch never comes, or a file cannot be
             written. No trace is left then.
+        KeyboardInterrupt: Ctrl-C. A folder keeps the traces that were finished.
     """
     check_output(out)
     check_several(out, selection)
@@ -126,15 +127,27 @@ def serve(
         )
         loading = preparation.loops()  # while the program makes ready
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
-        stopped, code = server.run(command, environment, stdin)
+        try:
+            stopped, code = server.run(command, environment, stdin)
+        except KeyboardInterrupt as interrupt:
+            if not is_folder(out) or not launches.traces:
+                raise
+            traces, _ = _kept(launches, hidden, out)
+            raise KeyboardInterrupt(f"{len(traces)} finished traces are kept in {out}") from interrupt
         check_outcome(launches, stopped, code, needs_trace)
-        positions = {one.order: position for position, one in enumerate(launches.traces)}
-        program = tuple(positions[order] for order in launches.stand_ins.orders)
-        traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
-        if program and is_folder(out):
-            write_program(out, traces, program, launches.activities.rows)
+        traces, program = _kept(launches, hidden, out)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
     return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
+
+
+def _kept(launches: Launches, folder: Path, out: Path) -> tuple[list[Trace], tuple[int, ...]]:
+    """Move the traces to their place; with the positions of those that stand for each launch of the program."""
+    positions = {one.order: position for position, one in enumerate(launches.traces)}
+    program = tuple(positions[order] for order in launches.stand_ins.orders if order in positions)
+    traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, folder)]
+    if program and is_folder(out):
+        write_program(out, traces, program, launches.activities.rows)
+    return traces, program
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:

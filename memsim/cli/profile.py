@@ -128,10 +128,11 @@ def profile(
         else:
             trace_folder = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            recorded, activities = _captured(
-                files, ctx.obj or [], trace_folder, gpu, force, quiet,
-                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
-            )  # fmt: skip
+            with _hint_to_keep(traces):
+                recorded, activities = _captured(
+                    files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
+                    blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
+                )  # fmt: skip
         with _phases(quiet) as progress:
             found = profile_program(
                 recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
@@ -191,13 +192,22 @@ def _captured(
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels, every = (
-        len(captured.launches),
-        [captured.traces[trace_folder] for trace_folder in captured.program] or captured.traces,
-    )
+    kernels = len(captured.launches)
+    every = [captured.traces[position] for position in captured.program] or captured.traces
     launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
     _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
     return every, captured.activities
+
+
+@contextmanager
+def _hint_to_keep(traces: Path | None) -> Iterator[None]:
+    """Where traces are temporary, an interrupt names the option that would have kept them."""
+    try:
+        yield
+    except KeyboardInterrupt as interrupt:
+        if traces is None:
+            raise KeyboardInterrupt("nothing was kept; --traces FOLDER keeps finished traces") from interrupt
+        raise
 
 
 @contextmanager
