@@ -171,7 +171,7 @@ def capture_ptx(
     registers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Run a kernel of a PTX file and record its memory trace; see docs/how_to/python_kernels.md.
+    """Run a kernel of a file of PTX or a cubin and record its memory trace; see docs/how_to/python_kernels.md.
 
     Args:
         ptx: the file.
@@ -182,7 +182,7 @@ def capture_ptx(
         blocks, gpu, registers, progress: as for :func:`capture`.
 
     Raises:
-        InputError: PTX that is not understood, a Python file that fails, an access outside all arrays.
+        InputError: PTX or machine code that is not understood, a Python file that fails, an access outside all arrays.
     """
     from memsim.capture.server import Captured
     from memsim.sources.ptx.launch_file import trace_ptx

@@ -1,4 +1,4 @@
-"""Check, before a program runs, that its kernels can be captured: the shared CUDA runtime, and PTX."""
+"""Check, before a program runs, that its kernels can be captured: the shared CUDA runtime, and code for the GPU."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.capture.fatbin import ImageError, OnlyMachineCode, ptx_of, section
+from memsim.capture.fatbin import ImageError, OnlyMachineCode, cubins_of, ptx_of, section
+from memsim.gpu.config import GPU
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 FLAGS = (
@@ -67,16 +69,17 @@ def is_python(program: Path) -> bool:
     return _PYTHON.fullmatch(program.name) is not None
 
 
-def check_program(program: Path, shown: str) -> Executable | None:
+def check_program(program: Path, shown: str, gpu: GPU) -> Executable | None:
     """Refuse an executable whose kernels memsim cannot run; None: it is not an ELF file (a script, for example).
 
     Args:
         program: the file.
         shown: how messages name it.
+        gpu: that it is to run on.
 
     Raises:
-        InputError: it links the static CUDA runtime, one of another version, or has no PTX. The message has the flags
-            to build it with.
+        InputError: it links the static CUDA runtime, one of another version, or has neither PTX nor machine code for
+            the GPU. The message has the flags to build it with.
     """
     found = read_executable(program)
     if found is None or not found.fat_binaries:
@@ -89,8 +92,9 @@ def check_program(program: Path, shown: str) -> Executable | None:
             f"links the CUDA runtime {versions[0]}; memsim replaces 12 and 13, so build it with one of these toolkits"
         )
         raise InputError(shown, "program", problem)
-    if not any(_has_ptx(one) for one in found.fat_binaries):
-        raise InputError(shown, "program", f"has machine code only, no PTX; {FLAGS}")
+    number = architecture(gpu)
+    if not any(_has_code(one, number) for one in found.fat_binaries):
+        raise InputError(shown, "program", f"has no PTX, and no machine code for sm_{number} ({gpu.name}); {FLAGS}")
     return found
 
 
@@ -118,11 +122,11 @@ def _string(strings: bytes, at: int) -> str:
     return strings[at : strings.find(b"\0", at)].decode("utf-8", "replace")
 
 
-def _has_ptx(fat_binaries: bytes) -> bool:
-    """Whether there is PTX; damaged fat binaries get their message when they are loaded."""
+def _has_code(fat_binaries: bytes, gpu: int) -> bool:
+    """Whether a GPU can run a part of it; damaged fat binaries get their message when they are loaded."""
     try:
-        return bool(ptx_of(fat_binaries, SUPPORTED_RUNTIMES[0] * 10))
+        return bool(ptx_of(fat_binaries, gpu))
     except OnlyMachineCode:
-        return False
+        return bool(cubins_of(fat_binaries, gpu))
     except ImageError:
         return True

@@ -1,4 +1,4 @@
-"""Finds the PTX of a module's image: fat binaries, PTX texts, and cubins that carry their PTX in a section."""
+"""Finds the PTX or the machine code of a module's image: fat binaries, PTX texts, cubins."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memsim.capture.decompression import Corrupt, unpack_lz4, unpack_zstd
+from memsim.sources.sass.elf import read_cubin
 
 PTX_SECTION = ".memsim_ptx"  # the `ptxas` wrapper for Python packages adds it to cubins
 FLAGS = (
@@ -76,8 +77,31 @@ def ptx_of(image: bytes, gpu: int) -> list[str]:
         found = _texts(one)
         taken += [text.text for text in chosen(found, gpu)]
         if not found and any(one[16:]):  # the device linker leaves empty fat binaries
-            raise OnlyMachineCode(f"the program has machine code only, no PTX; {FLAGS}")
+            raise OnlyMachineCode(f"the program has no PTX, and no machine code for sm_{gpu}; {FLAGS}")
     return taken
+
+
+def cubins_of(image: bytes, gpu: int) -> list[bytes]:
+    """The machine code with kernels that a GPU runs: of the architectures in an image, the newest that it can run.
+
+    Machine code runs on GPUs of the same major compute capability (CUDA C++ Programming Guide, "Binary
+    Compatibility").
+
+    Raises:
+        ImageError: the image is damaged.
+    """
+    found: dict[int, list[bytes]] = {}
+    for data in (data for one in linked_images(image) for data in _cubins(one)):
+        cubin = read_cubin(data)
+        if cubin.kernels and cubin.architecture // 10 == gpu // 10 and cubin.architecture <= gpu:
+            found.setdefault(cubin.architecture, []).append(data)
+    return found[max(found)] if found else []
+
+
+def _cubins(image: bytes) -> list[bytes]:
+    if image[:4] == b"\x7fELF":
+        return [image]
+    return [data for kind, data, _ in _entries_of(image) if kind == _ELF]
 
 
 def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
@@ -126,7 +150,7 @@ def linked_images(image: bytes) -> list[bytes]:
 def _texts(image: bytes) -> list[PtxText]:
     magic = int.from_bytes(image[:4], "little")
     if magic == _MAGIC:
-        return list(_of_fat_binaries(image))
+        return [text for kind, data, unit in _entries_of(image) for text in _texts_of_entry(kind, data, unit)]
     if magic == _WRAPPER_MAGIC:
         raise ImageError("the image is the wrapper of a fat binary, not its content")
     if image[:4] == b"\x7fELF":
@@ -137,8 +161,14 @@ def _texts(image: bytes) -> list[PtxText]:
     raise ImageError("the image is not a fat binary, PTX or a cubin")
 
 
-def _of_fat_binaries(image: bytes) -> Iterator[PtxText]:
-    """The PTX in fat binaries that stand one after another, each aligned to 8 bytes."""
+def _texts_of_entry(kind: int, data: bytes, unit: str) -> list[PtxText]:
+    if kind == _PTX:
+        return [_ptx(data, unit)]
+    return _of_cubin(data) if kind == _ELF and PTX_SECTION.encode() in data else []
+
+
+def _entries_of(image: bytes) -> Iterator[tuple[int, bytes, str]]:
+    """Kind, content and unit of the entries of fat binaries that stand one after another, each aligned to 8 bytes."""
     at = 0
     while at + _FILE.size <= len(image):
         magic, _, header, size = _FILE.unpack_from(image, at)
@@ -148,11 +178,11 @@ def _of_fat_binaries(image: bytes) -> Iterator[PtxText]:
             return
         if header < _FILE.size or at + header + size > len(image):
             raise ImageError("the fat binary is cut")
-        yield from _of_entries(image[at + header : at + header + size])
+        yield from _entries_of_one(image[at + header : at + header + size])
         at += header + size + (-(header + size) % 8)
 
 
-def _of_entries(data: bytes) -> Iterator[PtxText]:
+def _entries_of_one(data: bytes) -> Iterator[tuple[int, bytes, str]]:
     at = 0
     while at + _ENTRY.size <= len(data):
         fields = _ENTRY.unpack_from(data, at)
@@ -162,10 +192,8 @@ def _of_entries(data: bytes) -> Iterator[PtxText]:
             raise ImageError("an entry of the fat binary is cut")
         content = data[at + header : at + header + size]
         unit = data[at + name_at : at + name_at + name_bytes].decode("utf-8", "replace") if name_bytes else ""
-        if kind == _PTX:
-            yield _ptx(_unpacked(content, flags, packed, unpacked), unit)
-        elif kind == _ELF and PTX_SECTION.encode() in content:
-            yield from _of_cubin(content)
+        if kind in (_PTX, _ELF):
+            yield kind, _unpacked(content, flags, packed, unpacked), unit
         at += header + size
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.dumped_ptx import dumped_ptx
-from memsim.capture.fatbin import OnlyMachineCode, ptx_of
+from memsim.capture.fatbin import OnlyMachineCode, cubins_of, ptx_of
 from memsim.capture.grid_barrier import with_grid_barrier
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
@@ -27,6 +27,7 @@ from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
+from memsim.sources.sass.declarations import declarations
 from memsim.sources.sass.kernel import SassKernel
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
@@ -128,14 +129,16 @@ class Modules:
         return module
 
     def _texts(self, image: bytes) -> list[str]:
-        """The PTX of an image, which may lie in a file next to it."""
+        """The PTX of an image, which may lie in a file next to it; else the declarations of its machine code."""
+        gpu = architecture(self.gpu)
         try:
-            return ptx_of(image, architecture(self.gpu))
+            return ptx_of(image, gpu)
         except OnlyMachineCode:
-            text = dumped_ptx(image, self.dump_folder) if self.dump_folder else None
-            if text is None:
+            if self.dump_folder and (text := dumped_ptx(image, self.dump_folder)) is not None:
+                return [text]
+            if len(cubins := cubins_of(image, gpu)) != 1:  # several are the parts of a program that nobody has linked
                 raise
-            return [text]
+            return [declarations(cubins[0])]
 
     def describe(self, module: LoadedModule) -> tuple[list[FunctionInfo], list[VariableInfo]]:
         """The reply to the client about a module; registers are not known yet."""

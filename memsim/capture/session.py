@@ -85,17 +85,17 @@ def capture_executable(
     """Run an executable and write the memory traces of its wanted launches.
 
     Args:
-        name: the executable, as a shell finds it; it must link the shared CUDA runtime and contain PTX. A script that
-            starts such programs is taken as well.
+        name: the executable, as a shell finds it; it must link the shared CUDA runtime and contain PTX, or
+            machine code for the GPU. A script that starts such programs is taken as well.
         arguments, out, gpu, selection, progress: as for :func:`capture_sources`.
 
     Raises:
-        InputError: as there; or the executable has the static CUDA runtime or no PTX.
+        InputError: as there; or the executable has the static CUDA runtime, or no code for the GPU.
     """
     check_output(out)
     check_several(out, selection)
     program = find_program(name)
-    found = check_program(program, name)
+    found = check_program(program, name, gpu)
     folder = program.resolve().parent
     origin = Origin((Path.cwd(), folder, folder.parent))
     command = [str(program), *arguments]

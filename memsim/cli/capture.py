@@ -67,7 +67,10 @@ _Files = Annotated[
     ),
 ]
 _Ptx = Annotated[Path | None, typer.Option(help="A PTX file to run instead of a program.")]
-_Arguments = Annotated[Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")]
+_Sass = Annotated[Path | None, typer.Option(help="A cubin whose machine code runs instead of a program.")]
+_Arguments = Annotated[
+    Path | None, typer.Option(help="With --ptx or --sass: a Python file that sets grid, block and arguments.")
+]
 _Kernel = Annotated[
     str | None,
     typer.Option(help="The kernel to trace, or several: a,b. Default: any."),
@@ -111,6 +114,7 @@ def capture(
     out: _Out,
     files: _Files = None,
     ptx: _Ptx = None,
+    sass: _Sass = None,
     arguments: _Arguments = None,
     kernel: _Kernel = None,
     launch: _Launch = None,
@@ -139,8 +143,8 @@ def capture(
     it as soon as the trace is complete; with --to-end, it runs to its end.
 
     PROGRAM takes three forms. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
-    runtime and contain PTX: build it with `memsim nvcc` instead of nvcc. A Python file runs unchanged (Triton,
-    Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
+    runtime, and contain PTX or machine code for --gpu: build it with `memsim nvcc` instead of nvcc. A Python file runs
+    unchanged (Triton, Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
 
     \b
     memsim capture app.cu -o app.h5
@@ -148,6 +152,7 @@ def capture(
     memsim capture -o traces/ --launch all ./app matrix.mtx
     memsim capture -o t.h5 --gpu h100 --kernel matmul script.py --size 4096
     memsim capture --ptx kernel.ptx --arguments launch.py -o t.h5
+    memsim capture --sass kernel.cubin --arguments launch.py -o t.h5
 
     \b
     make NVCC="memsim nvcc"
@@ -162,20 +167,20 @@ def capture(
     from memsim.support.progress import bar, hint_after
 
     printed = chosen_format(format)
-    _check(files, ptx, arguments)
+    code = _checked_code(files, ptx, sass, arguments)
     if stop:
         typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
-    if ptx is not None and fast_math:
-        raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")
+    if code is not None and fast_math:
+        raise InputError(code, "--use-fast-math", "is for CUDA C++ files; compile this file with it")
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
         bar("blocks", hidden=quiet, name="tracing") as advance,
         hint_after(HINT_SECONDS, partial(_print_hint, quiet, to_end)),
     ):
-        if ptx is not None and arguments is not None:
+        if code is not None and arguments is not None:
             captured = capture_ptx(
-                ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu, registers=registers,
+                code, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu, registers=registers,
                 progress=advance,
             )  # fmt: skip
         else:
@@ -195,10 +200,14 @@ def _print_hint(quiet: bool, to_end: bool) -> None:
         typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
 
-def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:
-    """Refuse a command line without a program, or with two."""
-    if bool(files) == (ptx is not None):
-        problem = "is missing, or given with --ptx; give an executable, CUDA C++ files, a Python file, or --ptx"
+def _checked_code(files: list[str] | None, ptx: Path | None, sass: Path | None, arguments: Path | None) -> Path | None:
+    """The file of PTX or the cubin; refuses a command line without a program, or with two."""
+    if bool(files) + (ptx is not None) + (sass is not None) != 1:
+        problem = "is missing or given twice; give an executable, CUDA C++ files, a Python file, --ptx or --sass"
         raise InputError("capture", "PROGRAM", problem)
-    if (ptx is None) != (arguments is None):
-        raise InputError("capture", "--arguments", "goes with --ptx; give both or none")
+    code = ptx or sass
+    if (code is None) != (arguments is None):
+        raise InputError("capture", "--arguments", "goes with --ptx or --sass; give both or none")
+    if sass is not None and not sass.is_dir() and sass.exists() and sass.read_bytes()[:4] != b"\x7fELF":
+        raise InputError(sass, "file", "is no cubin; give the file that ptxas or nvcc -cubin wrote")
+    return code

@@ -6,9 +6,12 @@ import struct
 
 import pytest
 import zstandard
+from sass_launches import needs_machine_code
 
 from memsim.capture.decompression import Corrupt, unpack_lz4
-from memsim.capture.fatbin import ImageError, OnlyMachineCode, ptx_of
+from memsim.capture.fatbin import ImageError, OnlyMachineCode, cubins_of, ptx_of
+from memsim.sources.sass.assemble import assemble
+from memsim.sources.sass.elf import read_cubin
 
 
 def ptx(target: str, comment: str = "") -> bytes:
@@ -67,6 +70,14 @@ def test_units_of_several_binaries_are_all_returned():
 def test_machine_code_alone_names_the_flags():
     with pytest.raises(OnlyMachineCode, match="-cudart shared.*CMAKE_CUDA_ARCHITECTURES=89-virtual"):
         ptx_of(fat(entry(b"\x7fELF" + bytes(100), kind=2)), 89)
+
+
+@needs_machine_code
+def test_newest_machine_code_of_the_generation_is_chosen():
+    image = fat(*(entry(assemble(ptx("sm_75").decode(), one).cubin, kind=2) for one in (75, 80, 86, 90)))
+    assert [[read_cubin(one).architecture for one in cubins_of(image, gpu)] for gpu in (75, 80, 89, 90, 100)] == [
+        [75], [80], [86], [90], []
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("length", [3, 17, 40, 90, 120])

@@ -314,7 +314,7 @@ def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
     ("options", "message"),
     [
         (["-arch=sm_80"], "links the static CUDA runtime"),
-        (["-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80"], "has machine code only, no PTX"),
+        (["-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80"], "has no PTX, and no machine code for sm_90"),
     ],
 )
 def test_uncapturable_executable_is_refused_before_it_runs(app, tmp_path, options, message):
@@ -324,10 +324,22 @@ def test_uncapturable_executable_is_refused_before_it_runs(app, tmp_path, option
         options = [*options, "-L", str(link_folder(compiler))]  # NVIDIA's wheels have no libcudart.so
     command = [str(compiler.path), "-I", "inc", "-DFACTOR=3", *options, "app.cu", "-o", str(tmp_path / "app")]
     subprocess.run(command, cwd=app, check=True)
-    done = memsim(tmp_path, "-o", "t.h5", "./app")
+    done = memsim(tmp_path, "-o", "t.h5", "--gpu", "h100", "./app")
     assert (done.returncode, done.stdout, files(tmp_path)) == (2, "", {"app"})
     assert done.stderr.startswith(f"memsim: ./app: program {message}") and done.stderr.count("\n") == 1
     assert "-cudart shared" in done.stderr and "CMAKE_CUDA_ARCHITECTURES=89-virtual" in done.stderr
+
+
+@pytest.mark.slow
+def test_executable_without_ptx_runs_as_machine_code(app, tmp_path):
+    """Its own check of its results passes, printed text and variables included."""
+    compiler = find_compiler()
+    options = ["-cudart", "shared", "-gencode", "arch=compute_86,code=sm_86", "-L", str(link_folder(compiler))]
+    command = [str(compiler.path), "-I", "inc", "-DFACTOR=3", *options, "app.cu", "-o", str(tmp_path / "app")]
+    subprocess.run(command, cwd=app, check=True)
+    done = memsim(tmp_path, "-o", "t.h5", "-q", "--gpu", "rtx3080", "--to-end", "./app", "6", "0")
+    assert done.returncode == 0, done.stderr
+    assert Trace.open(tmp_path / "t.h5").parameters["code"] == "machine code for sm_86"
 
 
 @pytest.mark.slow

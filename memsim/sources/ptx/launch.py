@@ -17,6 +17,7 @@ import numpy as np
 from memsim.sources.ptx.module import Function, Module, PtxVariable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.declarations import carried_cubin
 from memsim.sources.sass.kernel import SassKernel
 from memsim.support.errors import InputError
 
@@ -128,10 +129,17 @@ class PtxLaunch:
 
 
 def with_code(launch: PtxLaunch, sass: SassKernel | str) -> PtxLaunch:
-    """A launch that runs as machine code, or as PTX for a reason; its trace says which."""
+    """A launch that runs as machine code, or as PTX for a reason; its trace says which.
+
+    Raises:
+        InputError: there is no PTX, and the machine code cannot run.
+    """
     if prod(launch.cluster) > 1:
         sass = "clusters of blocks do not run as machine code"
     if isinstance(sass, str):
+        if carried_cubin(launch.ptx) is not None:
+            problem = f"cannot run as machine code ({sass}), and there is no PTX; give a program that has its PTX"
+            raise InputError(launch.source, launch.kernel, problem)
         return replace(launch, parameters=launch.parameters | {"code": f"PTX, as {sass}"})
     code = f"machine code for sm_{sass.cubin.architecture}"
     return replace(launch, sass=sass, parameters=launch.parameters | {"code": code})

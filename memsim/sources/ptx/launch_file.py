@@ -1,4 +1,4 @@
-"""A PTX file with the Python file that describes its launch: ``memsim capture --ptx``."""
+"""A file of PTX or a cubin with the Python file that describes its launch: ``memsim capture --ptx`` or ``--sass``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
 from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
+from memsim.sources.sass.declarations import declarations
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -33,17 +34,17 @@ def trace_ptx(
     registers: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Trace, list[str]]:
-    """Trace one launch of a PTX file's kernel, and return the trace and notes for the user.
+    """Trace one launch of a kernel in a file of PTX or a cubin, and return the trace and notes for the user.
 
     Args:
-        ptx: the file.
+        ptx: the file; a cubin runs as it is, also for a GPU of another architecture.
         description: a Python file that sets ``grid``, ``block`` and ``arguments`` (numbers and NumPy arrays, one per
             parameter, in a list, or in a dict by name), and may set ``kernel``, ``shared_bytes`` and ``cluster``.
         out: the trace file, or a folder for it.
         gpu: the GPU that ptxas assembles for, and whose occupancy and L2 size choose the blocks.
         kernel: the kernel of the PTX file; None: the one that the description names, or the only one.
         blocks: as for :func:`memsim.api.capture`.
-        registers: per thread; None: what ptxas reports.
+        registers: per thread; None: what ptxas or the cubin reports.
         progress: called with the blocks done and all.
 
     Raises:
@@ -77,10 +78,12 @@ def trace_ptx(
 
 
 def _text(ptx: Path) -> str:
+    """The PTX, or the declarations of a cubin."""
     try:
-        return ptx.read_text("latin-1")
+        data = ptx.read_bytes()
     except OSError as error:
-        raise InputError(ptx, "file", f"cannot be read ({error.strerror}); give a file of PTX") from error
+        raise InputError(ptx, "file", f"cannot be read ({error.strerror}); give a file of PTX or a cubin") from error
+    return declarations(data, str(ptx)) if data.startswith(b"\x7fELF") else data.decode("latin-1")
 
 
 def run_description(description: Path) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def run_description(description: Path) -> dict[str, Any]:
 def _entry(ptx: Path, text: str, kernel: str | None) -> str:
     found = [name for name, one in parsed(text, str(ptx)).functions.items() if one.entry]
     if not found:
-        raise InputError(ptx, "kernel", "has no .entry; give PTX with a kernel")
+        raise InputError(ptx, "kernel", "has no .entry; give a file with a kernel")
     if kernel is None and len(found) > 1:
         raise InputError(ptx, "kernel", f"is one of {', '.join(found)}; choose with --kernel")
     if kernel is not None and kernel not in found:

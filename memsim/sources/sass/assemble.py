@@ -9,6 +9,8 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
+from memsim.sources.sass.declarations import carried_cubin
+from memsim.sources.sass.elf import read_cubin
 from memsim.sources.sass.tools import ask, paths_of
 from memsim.support.scratch import Scratch
 
@@ -41,6 +43,8 @@ def assemble(ptx: str, architecture: int) -> Assembled:
     PTX of a later architecture is taken for an earlier one if it uses nothing that this lacks: toolkits drop old
     targets, while their PTX for the next ones differs only where a program asks for its architecture.
     """
+    if (cubin := carried_cubin(ptx)) is not None:
+        return _carried(cubin, architecture)
     problem = "ptxas is not installed here (pip install 'memsim[machine-code]' brings one)"
     for tool in paths_of("ptxas"):
         text = retarget(ptx, architecture)
@@ -53,6 +57,16 @@ def assemble(ptx: str, architecture: int) -> Assembled:
                 break
             text = _VERSION.sub(rf"\g<1>{older[2]}", text, count=1)
     return Assembled(b"", {}, architecture, problem)
+
+
+def _carried(data: bytes, architecture: int) -> Assembled:
+    """Machine code that a text carries, for a GPU of its own generation."""
+    cubin = read_cubin(data)
+    if cubin.architecture // 10 != architecture // 10 or cubin.architecture > architecture:
+        problem = f"the machine code is for sm_{cubin.architecture}, not sm_{architecture}"
+        return Assembled(b"", {}, architecture, problem)
+    needs = {name: Needs(cubin.registers(name), cubin.static_shared(name)) for name in cubin.kernels}
+    return Assembled(data, needs, cubin.architecture)
 
 
 def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:

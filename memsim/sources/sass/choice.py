@@ -39,13 +39,13 @@ def machine_code_kernel(ptx: str, entry: str, capability: int) -> SassKernel | s
     done = assemble(ptx, capability)
     if done.problem is not None:
         return done.problem
+    if re.search(r"\.reqnctapercluster|%cluster_|barrier\.cluster|multicast::cluster|\bmapa\b", ptx):
+        return "clusters of blocks run as PTX"
     if not paths_of("nvdisasm"):
         return "nvdisasm is not installed here (pip install 'memsim[machine-code]' brings one)"
     code, cubin = _read(done.cubin)
     if entry not in code:
-        return f"no nvdisasm here reads sm_{capability}"
-    if re.search(r"\.reqnctapercluster|%cluster_|barrier\.cluster|multicast::cluster|\bmapa\b", ptx):
-        return "clusters of blocks run as PTX"
+        return f"no nvdisasm here reads sm_{cubin.architecture}"
     kernel = SassKernel(entry, code[entry], cubin)
     problems = unknown_instructions(kernel)
     return problems[0] if problems else kernel

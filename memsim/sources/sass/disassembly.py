@@ -8,6 +8,7 @@ GPU Architecture via Microbenchmarking*, 2018, section 2.1).
 from __future__ import annotations
 
 import re
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from memsim.support.scratch import Scratch
 
 _SECTION = re.compile(r"^\.text\.(\S+):")
 _LABEL = re.compile(r"^(\.L_\w+|\$\S+):")
+_FLAGS_AT = 0x30  # in the header of an ELF file; the lowest and third bytes are the architecture
+_VOLTA, _TURING = (70, 72), 75
 _LINE = re.compile(r'//## File "(.*?)", line (\d+)(?: inlined at "(.*?)", line (\d+))?')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?);?\s*/\* 0x([0-9a-f]{16}) \*/")
 _MORE = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/")
@@ -76,13 +79,26 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
     """The instructions of a cubin's kernels by name; nothing where no ``nvdisasm`` is installed that knows its GPU."""
     with Scratch() as folder:
         path = Path(folder, "kernel.cubin")
-        path.write_bytes(cubin)
-        for tool in paths_of("nvdisasm"):
-            for lines in (["-gi"], []):  # of PTX that names no source, nvdisasm 13 prints nothing with lines
-                code, output = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
-                if code == 0 and (found := parse_sass(output)):
-                    return found
+        for data in filter(None, (cubin, as_turing(cubin))):
+            path.write_bytes(data)
+            for tool in paths_of("nvdisasm"):
+                for lines in (["-gi"], []):  # of PTX that names no source, nvdisasm 13 prints nothing with lines
+                    code, output = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
+                    if code == 0 and (found := parse_sass(output)):
+                        return found
     return {}
+
+
+def as_turing(cubin: bytes) -> bytes | None:
+    """A cubin of Volta, marked as one of Turing; None: it is of another architecture.
+
+    Turing's instructions are encoded as Volta's, and nvdisasm 13 knows Turing's alone.
+    """
+    (flags,) = struct.unpack_from("<I", cubin, _FLAGS_AT)
+    if flags & 0xFF not in _VOLTA:
+        return None
+    marked = flags & ~0xFF00FF | _TURING << 16 | _TURING
+    return cubin[:_FLAGS_AT] + struct.pack("<I", marked) + cubin[_FLAGS_AT + 4 :]
 
 
 def parse_sass(output: str) -> dict[str, list[SassInstruction]]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from memsim.support.errors import InputError
 
 _WITH_SIZE = 4  # the format of an attribute that says how long its value is
-_PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE = 0x0A, 0x11, 0x12
+_PARAM_CBANK, _FRAME_SIZE, _MIN_STACK_SIZE, _KPARAM_INFO, _REGCOUNT = 0x0A, 0x11, 0x12, 0x17, 0x2F
 _REL, _RELA, _NOBITS = 9, 4, 8
 _OBJECT = 1
+_ENTRY = 0x10  # STO_CUDA_ENTRY
 
 
 @dataclass(frozen=True)
@@ -28,13 +29,14 @@ class ElfSection:
 
 @dataclass(frozen=True)
 class ElfSymbol:
-    """A symbol: the section it lies in, and where."""
+    """A symbol: the section it lies in, and where; whether it is a variable, or a kernel."""
 
     name: str
     section: str
     value: int
     size: int
     is_object: bool
+    is_entry: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,43 @@ class Cubin:
             if number == _PARAM_CBANK:
                 return struct.unpack_from("<HH", value, 4)
         return self.size(f".nv.constant0.{kernel}"), 0
+
+    def each_parameter(self, kernel: str) -> list[tuple[int, int]]:
+        """Offset and bytes of each parameter of a kernel, in their order."""
+        found = {}
+        for number, value in self._attributes(f".nv.info.{kernel}"):
+            if number == _KPARAM_INFO:
+                _, ordinal, offset, flags = struct.unpack("<IHHI", value)
+                found[ordinal] = offset, flags >> 18
+        return [found[ordinal] for ordinal in sorted(found)]
+
+    @property
+    def kernels(self) -> list[str]:
+        """The kernels' names."""
+        return [one.name for one in self.symbols if one.is_entry]
+
+    def registers(self, kernel: str) -> int:
+        """Registers per thread of a kernel; 0 where the file does not say."""
+        for number, value in self._attributes(".nv.info"):
+            if number == _REGCOUNT:
+                symbol, count = struct.unpack("<II", value)
+                if self.symbols[symbol].name == kernel:
+                    return count
+        return 0
+
+    def static_shared(self, kernel: str) -> int:
+        """Static shared memory of a block of a kernel, without the bytes that the system takes."""
+        size = self.size(f".nv.shared.{kernel}")
+        return size - self.system_bytes if size else 0
+
+    @property
+    def system_bytes(self) -> int:
+        """Bytes that the system takes at the beginning of a block's shared memory, where there is any.
+
+        The size of a section contains them; the GPU's own count of reserved bytes
+        (``Architecture.reserved_shared_bytes``) are the same bytes.
+        """
+        return 1024 if self.architecture >= 90 else 0
 
     def local_bytes(self, kernel: str) -> int:
         """Local memory of a thread of a kernel, with that of all functions that it calls."""
@@ -155,6 +194,6 @@ def _text(strings: bytes, at: int) -> str:
 
 
 def _symbol(one: tuple[int, ...], strings: bytes, titles: list[str]) -> ElfSymbol:
-    name, info, _other, section, value, size = one
+    name, info, other, section, value, size = one
     section_name = titles[section] if section < len(titles) else ""
-    return ElfSymbol(_text(strings, name), section_name, value, size, info & 15 == _OBJECT)
+    return ElfSymbol(_text(strings, name), section_name, value, size, info & 15 == _OBJECT, bool(other & _ENTRY))

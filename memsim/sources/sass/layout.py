@@ -10,9 +10,6 @@ from memsim.sources.sass.constants import bank_0, reads_reserved
 from memsim.sources.sass.kernel import SassKernel
 
 _SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
-# At the beginning of each block's shared memory. The size of a cubin's section contains them; the GPU's own count of
-# reserved bytes (``Architecture.reserved_shared_bytes``) are the same bytes.
-SYSTEM_BYTES = {90: 1024}
 
 
 def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memory: DeviceMemory) -> KernelLayout:
@@ -31,7 +28,7 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
     ]
     static = cubin.size(f".nv.shared.{kernel.name}")
-    system_bytes = _system_bytes(cubin.architecture) if static else 0
+    system_bytes = cubin.system_bytes if static else 0
     shared, shared_bytes = _shared(launch, function, static, system_bytes, memory)
     reserved_bytes, reserved_at = (RESERVED_BYTES if reads_reserved(kernel) else 0), -(-shared_bytes // 16) * 16
     if reserved_bytes:
@@ -41,11 +38,6 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
         symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.parameters(kernel.name)[0], constants,
         system_bytes,
     )  # fmt: skip
-
-
-def _system_bytes(architecture: int) -> int:
-    """Bytes that the system takes of a block's shared memory, as cubins of an architecture count them."""
-    return next((size for least, size in SYSTEM_BYTES.items() if architecture >= least), 0)
 
 
 def _shared(

@@ -51,7 +51,7 @@ CONVERSIONS = [
 GROUPS = {"integers": INTEGERS, "floats": FLOATS, "doubles": DOUBLES, "halves": HALVES, "conversions": CONVERSIONS}
 
 OF_AMPERE = ("halves", "conversions")  # have instructions that came with sm_80
-WHERE = [(name, least) for name in GROUPS for least in (75, 80, 90) if least >= 80 or name not in OF_AMPERE]
+WHERE = [(name, least) for name in GROUPS for least in (70, 75, 80, 90) if least >= 80 or name not in OF_AMPERE]
 
 
 def _register(kind: str, number: int) -> str:

@@ -16,7 +16,7 @@ from experiments.silicon.random_programs.wide import WideProgram
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 THREADS, BLOCKS = 48, 2
-ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
 OF_ALL_TYPES = [one for one in ARCHITECTURES if one >= 80]  # halves have instructions that came with sm_80
 
 
