@@ -25,7 +25,7 @@ _QUICK_SIZES = 1
 
 @dataclass(frozen=True)
 class Point:
-    """One row, measured and ours: cycles a load instruction of a warp, or GB/s of all SMs against size."""
+    """One row, measured and ours: cycles per load instruction of a warp, or GB/s of all SMs against size."""
 
     name: str
     row: Row

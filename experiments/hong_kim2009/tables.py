@@ -28,7 +28,7 @@ def departures(found: Sequence[Found], printed: Mapping[str, float]) -> str:
 
 
 def cpis(found: Sequence[Found]) -> str:
-    """Modelled / simulated cycles an instruction and what decides, a kernel a row."""
+    """Modelled / simulated cycles per instruction and what decides, a kernel a row."""
     gpus = list(dict.fromkeys(one.gpu for one in found))
     by_name: dict[str, list[Found]] = {}
     for one in found:
