@@ -87,7 +87,7 @@ class Result(result.RunResult):
         Raises:
             InputError: pandas is not installed.
         """
-        from memsim.studies.outputs import outputs_of
+        from memsim.studies.result import outputs_of
 
         try:
             import pandas

@@ -27,8 +27,13 @@ settings.load_profile("memsim")
 collect_ignore_glob = ["conftest.py", "*/conftest.py", "data/*", "oracles/triton_interpreted.py"]
 
 
+# Files with the longest tests, which begin first: a worker that is given one at the end is waited for by the others.
+LONGEST = ("test_gains_of_ladders.py", "test_programs_check_themselves.py", "test_papers.py", "test_calibrate.py")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark tests that are parametrized by a random seed; those of Hypothesis carry its own mark."""
+    """Put the longest first; mark those with a random seed as a parameter (those of Hypothesis carry its own mark)."""
+    items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if "seed" in getattr(getattr(item, "callspec", None), "params", {}):
             item.add_marker(pytest.mark.random)

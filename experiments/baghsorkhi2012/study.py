@@ -20,4 +20,4 @@ def run(setting: Setting) -> Outcome:
         "snapshots": hits.snapshots(setting, results),
         "switches": hits.switches(setting),
     }
-    return Outcome([*machine.claims(), *hits.claims(results), *vectorized.claims(pairs)], tables)
+    return Outcome([*machine.claims(setting), *hits.claims(results), *vectorized.claims(pairs)], tables)

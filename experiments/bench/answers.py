@@ -42,7 +42,7 @@ def _row(
     what: str, command: list[str], folder: Path, best_of: int, environment: dict[str, str], must: float | None,
     aim: float | None, *, warm: bool = False,
 ) -> Row:  # fmt: skip
-    if warm:
+    if warm and best_of > 1:  # a quick form only shows that it works
         _spent(command, folder, environment)
     spent = [_spent(command, folder, environment) for _ in range(best_of)]
     processor, wall = min(one[0] for one in spent), min(one[1] for one in spent)

@@ -19,7 +19,10 @@ POLYBENCH = "polybenchGpu/polybenchCodesCudaOpenClHMPPOpenAcc/CUDA"
 RODINIA = "gpu-rodinia/cuda"
 LUD = tuple(f"{RODINIA}/lud/{name}" for name in ("cuda/lud.cu", "cuda/lud_kernel.cu", "common/common.c"))
 LUD_INCLUDES = (f"{RODINIA}/lud/common",)
-GAUSSIAN = ("RD_WG_SIZE_0=128", "RD_WG_SIZE_1=16")
+# CUDA 13 has removed these names. gaussian prints the two properties and does nothing else with them.
+_RENAMED = ("cudaThreadSynchronize=cudaDeviceSynchronize",)
+_PRINTED = tuple(f"{name}=multiProcessorCount" for name in ("clockRate", "deviceOverlap"))
+GAUSSIAN = ("RD_WG_SIZE_0=128", "RD_WG_SIZE_1=16", *_PRINTED)
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,7 @@ def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trac
             launch=program.launch,
             blocks="all",
             includes=[here / folder for folder in program.includes],
-            definitions=program.definitions,
+            definitions=[*_RENAMED, *program.definitions],
             fast_math=program.fast_math,
             gpu="quadro-gv100",
         ).trace

@@ -17,14 +17,19 @@ from memsim.gpu.presets import override
 Row = tuple[str, object, object]  # parameter, configured, found
 
 
-def table(gpu: GPU, seed: int = 0) -> list[Row]:
+def table(gpu: GPU, seed: int = 0, l2: DiscoveredCache | None = None) -> list[Row]:
     """All rows. Configured values stand next to those found; no walk uses them. Nothing is translated.
+
+    Args:
+        gpu: the GPU that is walked.
+        seed: of its random choices.
+        l2: what walks without L1 found; None: they are made here.
 
     Raises:
         RuntimeError: as :func:`discover.included_cache`.
     """
     device = SimulatedDevice(override(gpu, {"translation.enabled": False}), seed)
-    l2 = discover.nearest_cache(device.without_l1())
+    l2 = l2 or discover.nearest_cache(device.without_l1())
     lost = discover.back_invalidated(device, l2.rivals, discover.hit_latency(device))
     l1 = discover.included_cache(device, l2) if lost else discover.nearest_cache(device)
     return [

@@ -27,10 +27,13 @@ class Program:
     arguments: str = ""
     launch: int = 0
     includes: tuple[Path | str, ...] = ()
+    definitions: tuple[str, ...] = ()
 
 
 def _add(kernel: str, launch: int) -> Program:
-    return Program((ADD,), kernel, "0,11,128 512", launch)
+    # CUDA 13 has removed the name that ends in _v2.
+    renamed = ("cudaGetDeviceProperties_v2=cudaGetDeviceProperties",)
+    return Program((ADD,), kernel, "0,11,128 512", launch, definitions=renamed)
 
 
 def _convolution(kernel: str, variant: str) -> Program:
@@ -74,5 +77,6 @@ def captured(name: str, downloaded: Path) -> memsim.Trace:
         launch=program.launch,
         blocks="all" if case.whole else None,
         includes=[downloaded / folder for folder in program.includes],
+        definitions=program.definitions,
         gpu=case.gpu,
     ).trace

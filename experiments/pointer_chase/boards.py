@@ -11,7 +11,7 @@ import numpy as np
 MEASURED = Path(__file__).with_name("measured")
 SOURCE = "RRZE-HPC gpu-benches, gpu-latency"
 PERMUTED = "markdewing/AI_kernels b6bc563, latency"
-_QUICK_KB = 1100  # the longest list of a quick run
+_QUICK_KB = 200  # the longest list of a quick run
 LONG = 16000  # KB: a list whose simulation takes seconds
 Range = tuple[float, float]  # of working sets, KB
 

@@ -15,6 +15,7 @@ FOLDER = "SGEMM_CUDA"
 WAVE = "1x"  # blocks: as many as are resident at once
 
 HOST = Path(__file__).parents[1] / "silicon" / "cuda" / "sgemm.cu"
+_CUBLAS = Path(__file__).with_name("include")  # a header in the place of cuBLAS's
 
 
 def captured(kernel: int, k: int, folder: Path) -> memsim.Trace:
@@ -29,7 +30,7 @@ def captured(kernel: int, k: int, folder: Path) -> memsim.Trace:
         [HOST],
         arguments=["launches", str(k), str(kernel)],
         blocks=WAVE,
-        includes=[folder / FOLDER / "src"],
+        includes=[folder / FOLDER / "src", _CUBLAS],
         gpu=GPU,
         snapshot_only=True,
     ).trace

@@ -44,7 +44,7 @@ class Size:
 
 FULL = Size((64, 160), 8192, 8, 1)
 BESIDE = Size((32, 64), 0, 0, 1)  # for the product with other L1s
-QUICK = Size((32, 64), 2048, 4, 1)
+QUICK = Size((16, 32), 1024, 2, 1)
 
 
 @dataclass(frozen=True)

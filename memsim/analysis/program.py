@@ -18,8 +18,7 @@ from memsim.montecarlo import store
 from memsim.support import hdf5
 from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
-from memsim.support.files import replacing, writing
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ class ProgramResult:
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
                 tuple(one.positions),
-                np.sum([RunResult(of).kernel_time.values for of in one.each], axis=0) if one.each else None,
+                np.sum([RunResult(of).kernel_time.values for of in one.each.values()], axis=0) if one.each else None,
             )
             for one in groups
             if one.first is not None
@@ -148,16 +147,14 @@ class ProgramResult:
         Raises:
             InputError: it cannot be written.
         """
-        with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
-            with hdf5.created(sink, SCHEMA, VERSION) as file:
-                write_text(file, "about", self.about | {"groups": [self._stated(group) for group in self.groups]})
-                for number, group in enumerate(self.groups):
-                    store.write(file.create_group(f"groups/{number}/first"), group.first.trials)
-                    if group.others is not None:
-                        store.write(file.create_group(f"groups/{number}/others"), group.others.trials)
-                sources = {name: text for group in self.groups for name, text in group.first.trials.sources.items()}
-                source_text.write(file, sources)
-            sink.seal()
+        with hdf5.written(path, SCHEMA, VERSION, durable=True) as file:
+            write_text(file, "about", self.about | {"groups": [self._stated(group) for group in self.groups]})
+            for number, group in enumerate(self.groups):
+                store.write(file.create_group(f"groups/{number}/first"), group.first.trials)
+                if group.others is not None:
+                    store.write(file.create_group(f"groups/{number}/others"), group.others.trials)
+            sources = {name: text for group in self.groups for name, text in group.first.trials.sources.items()}
+            source_text.write(file, sources)
 
     @staticmethod
     def _stated(group: LaunchGroup) -> dict[str, Any]:
@@ -193,11 +190,7 @@ class ProgramResult:
 
 def is_program(path: str | Path) -> bool:
     """Whether a file is a program's result that can be read; of a damaged one, no."""
-    try:
-        with hdf5.opened(path, SCHEMA, VERSION):
-            return True
-    except (InputError, OSError):
-        return False
+    return hdf5.is_readable(path, SCHEMA, VERSION)
 
 
 def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:

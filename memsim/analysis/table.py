@@ -218,8 +218,17 @@ class Table(Sequence[R]):
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
-        return pandas.DataFrame.from_records(self.records())
+        return frame_of(self.records())
+
+
+def frame_of(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """A pandas DataFrame, one row a record.
+
+    Raises:
+        InputError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
+    return pandas.DataFrame.from_records(records)

@@ -53,20 +53,19 @@ def opened(
     trace: Trace | str | Path, gpu: GPU | str | Path | None, settings: Mapping[str, object] | None
 ) -> tuple[Trace, GPU]:
     """A trace, and the GPU that is meant, as it is set."""
-    from memsim.gpu.presets import override
     from memsim.trace.reader import Trace
     from memsim.trace.target_gpu import resolve_gpu
 
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    machine = named_gpu(resolve_gpu(recorded, gpu))
-    return recorded, override(machine, settings) if settings else machine
+    return recorded, named_gpu(resolve_gpu(recorded, gpu), settings)
 
 
-def named_gpu(gpu: GPU | str | Path) -> GPU:
-    """A GPU as it is, by the name of its preset, or of a TOML file."""
-    from memsim.gpu.presets import load_gpu
+def named_gpu(gpu: GPU | str | Path, settings: Mapping[str, object] | None = None) -> GPU:
+    """A GPU as it is, by the name of its preset, or of a TOML file; or with some fields changed."""
+    from memsim.gpu.presets import load_gpu, override
 
-    return load_gpu(gpu) if isinstance(gpu, str | Path) else gpu
+    machine = load_gpu(gpu) if isinstance(gpu, str | Path) else gpu
+    return override(machine, settings) if settings else machine
 
 
 def trace_file(path: str | Path | None) -> str | Path:

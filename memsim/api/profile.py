@@ -6,21 +6,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.api.arguments import open_trace, opened
-from memsim.api.replay import check_made_for_one, origins
-from memsim.support.errors import InputError
+from memsim.api.replay import opened_launches
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
-    from memsim.analysis.result import RunResult
     from memsim.gpu.config import GPU
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
+    from memsim.why.finding import Bottleneck
 
 LEAST, MOST = 3, 12  # trials
 LEAST_OF_LONG = 2  # trials of a program whose replay takes long
 LONG = 1 << 21  # memory instructions of warps in a program's different traces, from which its replay takes long
 WITHIN = 0.01  # share of the program's time, half the 95 % interval of its mean
+MOST_REPLAYED = 1 << 23  # transactions of all replays that predict gains
 EXPLAINED, SHARE = 3, 0.1  # kernels that are explained at most, and the least share of the time of one
 
 
@@ -61,15 +60,8 @@ def profile_program(
     """
     from memsim.analysis.program import ProgramResult
     from memsim.montecarlo.sampled_launches import run_sampled
-    from memsim.trace.reader import Trace
-    from memsim.trace.target_gpu import resolve_gpu
 
-    recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
-    if not recorded:
-        raise InputError("profile", "traces", "are missing; give those of a program's launches")
-    if gpu is None:
-        check_made_for_one(recorded)
-    _, machine = opened(recorded[0], gpu, settings)
+    recorded, machine, known = opened_launches("profile", traces, gpu, settings)
     least = LEAST_OF_LONG if _instructions(recorded) > LONG else LEAST
     report = progress or (lambda phase, done, every, note: None)
     about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False}
@@ -87,7 +79,7 @@ def profile_program(
     groups, interrupted = run_sampled(
         recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
-        origins=origins(resolve_gpu(recorded[0], gpu), settings),
+        origins=known,
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
     about["activities"] = _by_group(result, activities)
@@ -118,10 +110,15 @@ def _explain(
 ) -> None:  # fmt: skip
     """Add the top finding of each of the kernels that take longest.
 
-    Kernels after the first have no predicted gain where the replays of those before and theirs take long.
+    A kernel has no predicted gain where its replays, with those of the kernels before it, take long.
     """
+    from memsim.api.replay import simulate
     from memsim.support.cores import chosen_jobs
+    from memsim.why import explain
+    from memsim.why.explain import find_causes
+    from memsim.why.gains import MOST as MOST_CAUSES
 
+    cores = chosen_jobs(jobs)
     by_digest = {trace.digest: trace for trace in traces}
     total = result.time.mean
     chosen = [
@@ -129,14 +126,18 @@ def _explain(
         for label, group in zip(result.labels(), result.groups, strict=True)
         if group.time.mean >= SHARE * total
     ][:EXPLAINED]
-    replayed = 0
+    left = 0 if quick else MOST_REPLAYED
     try:
         for number, (label, group) in enumerate(chosen):
             report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
-            replayed += trace.n_instructions
-            without_gain = quick or (number > 0 and replayed > LONG)
-            if found := _top_finding(group.typical, trace, machine, without_gain, chosen_jobs(jobs)):
+            causes = find_causes(group.typical, trace)
+            replays = LEAST * (1 + min(len(causes), MOST_CAUSES)) * int(group.typical.trials.transactions.mean())
+            if causes and replays <= left:
+                left -= replays
+                single = simulate(trace, machine, trials=LEAST, jobs=cores)
+                causes = explain(single, trace, jobs=cores).bottlenecks
+            if found := _top_finding(causes):
                 most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
                 found["bound"] = min(found["bound"], most) if most == most else found["bound"]
                 result.about["findings"].append({"kernel": label} | found)
@@ -145,14 +146,11 @@ def _explain(
         result.about["interrupted"] = True
 
 
-def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jobs: int) -> dict[str, Any] | None:
-    """What wins most in a kernel, by replays of it alone; None where nothing is of weight."""
-    from memsim.api.replay import simulate
-    from memsim.why import explain
+def _top_finding(causes: Sequence[Bottleneck]) -> dict[str, Any] | None:
+    """The first cause of a kernel that saves enough; None where nothing is of weight."""
     from memsim.why.finding import LEAST_SHARE
 
-    single = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
-    for one in explain(single, trace, quick=quick, jobs=jobs).bottlenecks:
+    for one in causes:
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_SHARE:
             location = one.findings[0].location if one.findings else ""

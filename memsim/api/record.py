@@ -90,8 +90,8 @@ def capture(
         gpu: that the program finds and is compiled for, and whose occupancy and L2 size choose the blocks to trace; the
             trace fits any GPU.
         registers: per thread; None: what ptxas reports for the GPU.
-        includes, definitions, libraries, standard: nvcc's ``-I``, ``-D``, ``-l`` and ``-std``, for CUDA C++ files.
-        fast_math: nvcc's ``--use_fast_math``, for CUDA C++ files.
+        includes, definitions, libraries, standard, fast_math: nvcc's ``-I``, ``-D``, ``-l``, ``-std`` and
+            ``--use_fast_math``, for CUDA C++ files.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         to_end: run the program to its end. Else it is ended as soon as the trace is complete; with a folder, when each
             kernel that `kernel` names has its trace.
@@ -113,7 +113,7 @@ def capture(
         memsim.simulate(captured.trace, gpu="tesla-v100")
     """
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
-    from memsim.capture.session import capture_executable, capture_sources
+    from memsim.capture.session import capture_sources
     from memsim.sources.outputs import is_folder
     from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
 
@@ -130,34 +130,31 @@ def capture(
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         paths, folders = tuple(map(Path, names)), tuple(map(Path, includes))
         sources = Sources(paths, folders, tuple(definitions), standard, tuple(libraries), fast_math)
-        build_folder = Path(keep) if keep is not None else None
         return capture_sources(
-            sources, arguments, output, machine, selection, keep=build_folder, progress=progress, cached=cached
-        )
+            sources, arguments, output, machine, selection, keep=None if keep is None else Path(keep),
+            progress=progress, cached=cached,
+        )  # fmt: skip
     for_compiler = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
-    _refuse(first, for_compiler)
-    rest = [*map(str, names[1:]), *arguments]
-    if first.suffix == ".py":
-        return _capture_script(first, rest, output, machine, selection, progress)
-    return capture_executable(str(names[0]), rest, output, machine, selection, progress)
+    return _capture_program(
+        first, [*map(str, names[1:]), *arguments], output, machine, selection, progress, for_compiler
+    )  # fmt: skip
 
 
-def _refuse(program: Path, for_compiler: Mapping[str, object]) -> None:
-    """Refuse options of the compiler for a program that is not compiled."""
-    for option, value in for_compiler.items():
-        if value:
-            problem = "is for CUDA C++ files, which memsim compiles; this program is run as it is"
-            raise InputError(program, option, problem)
-
-
-def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, selection: CaptureSelection,
-    progress: Callable[[int, int], None] | None,
+def _capture_program(
+    program: Path, arguments: Sequence[str], out: Path, gpu: GPU, selection: CaptureSelection,
+    progress: Callable[[int, int], None] | None, for_compiler: Mapping[str, object],
 ) -> Captured:  # fmt: skip
+    """Run a program as it is, which has no use for options of the compiler."""
+    for option in (name for name, value in for_compiler.items() if value):
+        raise InputError(program, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
+    if program.suffix != ".py":
+        from memsim.capture.session import capture_executable
+
+        return capture_executable(str(program), arguments, out, gpu, selection, progress)
     from memsim.capture.python.script import capture_script
     from memsim.exploration.benchmark_timer import BenchmarkTimer
 
-    return capture_script(script, arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
+    return capture_script(program, arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
 
 
 def capture_ptx(
@@ -188,13 +185,7 @@ def capture_ptx(
     from memsim.sources.ptx.launch_file import trace_ptx
 
     recorded, notes = trace_ptx(
-        Path(ptx),
-        Path(launch),
-        Path(trace_file(out)),
-        named_gpu(gpu),
-        kernel=kernel,
-        blocks=blocks,
-        registers=registers,
-        progress=progress,
-    )
+        Path(ptx), Path(launch), Path(trace_file(out)), named_gpu(gpu),
+        kernel=kernel, blocks=blocks, registers=registers, progress=progress,
+    )  # fmt: skip
     return Captured([recorded], {recorded.kernel: 1}, notes)

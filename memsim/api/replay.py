@@ -82,7 +82,6 @@ def simulate(
         print(result.l2_read.mean, result.l2_read.interval())
     """
     from memsim.analysis.stopping import Plan
-    from memsim.gpu.presets import override
     from memsim.interactive_result import Result
     from memsim.montecarlo.run import run
     from memsim.trace.reader import Trace
@@ -93,11 +92,10 @@ def simulate(
     named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
-    machine = override(named_gpu(named), settings) if settings else named_gpu(named)
     done = run(
-        recorded, machine, trials=plan.most, seed=seed, jobs=jobs, enough=plan.enough(convention), at_least=plan.least,
-        warm=warm, progress=progress, provenance=origins(named, settings), rule=plan.rule(convention), out=out,
-        resume=resume, force=force, engine=engine, sample=sample,
+        recorded, named_gpu(named, settings), trials=plan.most, seed=seed, jobs=jobs, enough=plan.enough(convention),
+        at_least=plan.least, warm=warm, progress=progress, provenance=origins(named, settings),
+        rule=plan.rule(convention), out=out, resume=resume, force=force, engine=engine, sample=sample,
     )  # fmt: skip
     return Result(done, convention)
 
@@ -130,21 +128,11 @@ def simulate_program(
     """
     from memsim.analysis.stopping import LAUNCHES
     from memsim.interactive_result import Result
-    from memsim.montecarlo.program import run_program
-    from memsim.trace.reader import Trace
-    from memsim.trace.target_gpu import resolve_gpu
+    from memsim.montecarlo.launch_sequence import run_program
 
-    recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
-    if not recorded:
-        raise InputError("simulate_program", "traces", "are missing; give those of a program's launches")
-    if gpu is None:
-        check_made_for_one(recorded)
-    _, machine = opened(recorded[0], gpu, settings)
+    recorded, machine, known = opened_launches("simulate_program", traces, gpu, settings)
     count = LAUNCHES if trials is None else trials
-    known = origins(resolve_gpu(recorded[0], gpu), settings)
-    done = run_program(
-        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=known
-    )  # fmt: skip
+    done = run_program(recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=known)
     return [Result(one, convention) for one in done]
 
 
@@ -156,17 +144,31 @@ def origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dic
     return {field: asdict(entry) for field, entry in found.items()}
 
 
-def check_made_for_one(traces: Sequence[Trace]) -> None:
-    """Refuse traces that were made for several GPUs.
+def opened_launches(
+    where: str,
+    traces: Sequence[Trace | str | Path],
+    gpu: GPU | str | Path | None,
+    settings: Mapping[str, object] | None,
+) -> tuple[list[Trace], GPU, dict[str, object]]:
+    """The traces of a program's launches, the GPU that is meant, as it is set, and the origins of its numbers.
+
+    Args:
+        where: what an error names.
 
     Raises:
-        InputError: see there.
+        InputError: no traces, or traces that were made for several GPUs where none is named.
     """
-    first = traces[0]
-    for one in traces:
+    from memsim.trace.target_gpu import resolve_gpu
+
+    recorded = [open_trace(one) if isinstance(one, str | Path) else one for one in traces]
+    if not recorded:
+        raise InputError(where, "traces", "are missing; give those of a program's launches")
+    first = recorded[0]
+    for one in recorded if gpu is None else ():
         if one.gpu != first.gpu:
             problem = f"is {one.gpu or 'not stated'}, but that of {first.path.name} is {first.gpu or 'not stated'}"
             raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
+    return recorded, opened(first, gpu, settings)[1], origins(resolve_gpu(first, gpu), settings)
 
 
 def _begun_together(trace: Trace) -> dict[str, object]:

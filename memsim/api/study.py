@@ -89,9 +89,8 @@ def explore(
     """
     from memsim.exploration import Effort, explore_tuned, is_program
     from memsim.exploration import explore as search
-    from memsim.gpu.presets import override
 
-    machine = override(named_gpu(gpu), settings) if settings else named_gpu(gpu)
+    machine = named_gpu(gpu, settings)
     effort = Effort(keep, blocks, trials, seed, jobs)
     if not isinstance(workload, str | Path) or not is_program(workload):
         if arguments or kernel is not None:

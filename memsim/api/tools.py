@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
 
 if TYPE_CHECKING:
-    from memsim.analysis.program import ProgramResult
     from memsim.why import Bottleneck
 
 _MOST_KERNELS = 20
@@ -25,7 +25,10 @@ def profile(program: str, gpu: str = DEFAULT_GPU, arguments: Sequence[str] = ())
         gpu: a preset, such as a100, h100 or rtx4090.
         arguments: of the program.
     """
-    found = _profiled(program, gpu, arguments)
+    from memsim.api.profile import profile_program
+
+    with Scratch() as scratch:
+        found = profile_program(_traces(program, gpu, arguments, Path(scratch), None), gpu, program=Path(program).name)
     findings = {one["kernel"]: one for one in found.about["findings"]}
     pairs = list(zip(found.labels(), found.groups, strict=True))[:_MOST_KERNELS]
     kernels = []
@@ -76,7 +79,7 @@ def explain(
     from memsim.support.cores import chosen_jobs
     from memsim.why import explain as explain_result
 
-    with _scratch() as scratch:
+    with Scratch() as scratch:
         trace = _traces(program, gpu, arguments, Path(scratch), kernel)[0]
         result = simulate(trace, gpu)
         bottlenecks = explain_result(result, trace, jobs=chosen_jobs(None)).bottlenecks
@@ -105,7 +108,7 @@ def what_if(
     """
     from memsim.api.replay import simulate
 
-    with _scratch() as scratch:
+    with Scratch() as scratch:
         trace = _traces(program, gpu, arguments, Path(scratch), kernel)[0]
         before, after = (simulate(trace, gpu, settings=changed) for changed in (None, settings))
         times = [1e3 * one.kernel_time.mean for one in (before, after)]
@@ -126,20 +129,6 @@ def what_if(
 
 
 TOOLS = (profile, judge, explain, what_if)
-
-
-def _scratch() -> Any:
-    from memsim.support.scratch import Scratch
-
-    return Scratch()
-
-
-def _profiled(program: str, gpu: str, arguments: Sequence[str]) -> ProgramResult:
-    from memsim.api.profile import profile_program
-
-    with _scratch() as scratch:
-        traces = _traces(program, gpu, arguments, Path(scratch), None)
-        return profile_program(traces, gpu, program=Path(program).name)
 
 
 def _traces(program: str, gpu: str, arguments: Sequence[str], scratch: Path, kernel: str | None) -> list[Any]:

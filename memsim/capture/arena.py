@@ -186,11 +186,10 @@ class ProcessMemory(DeviceMemory):
         """Bring the columns up to date."""
         if not self._stale:
             return
-        self._order = sorted(self._live.values(), key=lambda one: one.address)
-        self._starts = [one.address for one in self._order]
-        starts = np.array(self._starts, np.int64)
-        sizes = np.array([one.bytes for one in self._order], np.int64)
-        offsets = np.array([one.offset for one in self._order], np.int64)
+        self._order = sorted(self._live.values())
+        self._starts = [one[0] for one in self._order]
+        columns = [(one[0], one[1], one[3]) for one in self._order]  # names of the fields cost more
+        starts, sizes, offsets = np.array(columns, np.int64).reshape(-1, 3).T
         spaces = np.full(len(starts), int(Space.global_), np.int64)
         for address in self._constant:
             at = bisect_right(self._starts, address) - 1

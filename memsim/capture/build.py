@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memsim.capture.compilers import Compiler, find_compiler, wheel_includes
+from memsim.capture.compilers import Compiler, find_compiler, wheel_includes, wheel_of
 from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
@@ -33,10 +33,6 @@ _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
     "nvml.h": "nvidia-ml",
-}  # fmt: skip
-_WHEELS = {
-    "cublas": "nvidia-cublas", "cublasLt": "nvidia-cublas", "cufft": "nvidia-cufft", "curand": "nvidia-curand",
-    "cusolver": "nvidia-cusolver", "cusparse": "nvidia-cusparse",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
@@ -84,7 +80,7 @@ def build(sources: Sources, gpu: GPU, keep: Path | None = None) -> Path:
     Raises:
         InputError: a file is missing or does not compile; the message has nvcc's first error, with file and line.
     """
-    _check(sources)
+    check_sources(sources)
     compiler = find_compiler()
     command = _Command(compiler, sources, gpu)
     folder = cache_folder("programs") / command.key
@@ -118,7 +114,7 @@ class _Command:
         given = [f"-std={sources.standard}", *LENIENT, *(["-use_fast_math"] if sources.fast_math else [])]
         given += [f"-D{one}" for one in sources.definitions]
         given += [f"-I{one.absolute()}" for one in sources.includes]
-        given += [f"-Xcompiler=-idirafter,{one}" for one in wheel_includes()]  # after the toolkit's own
+        given += wheel_includes()
         self.options = [*ours, *given]
         files = [str(one.absolute()) for one in sources.files]
         state = [str(self.compiler.path), self.compiler.version, *self.options, *files, *sources.libraries]
@@ -147,8 +143,12 @@ class _Command:
         return [str(self.compiler.path), *self.options, *rdc, *folder, *named, "-o", str(made), *libraries]
 
 
-def _check(sources: Sources) -> None:
-    """Refuse what a compiler would complain of in its own words."""
+def check_sources(sources: Sources) -> None:
+    """Refuse what a compiler would complain of in its own words.
+
+    Raises:
+        InputError: naming the file or folder.
+    """
     for file in sources.files:
         if not file.is_file():
             problem = "is a folder" if file.is_dir() else "does not exist"
@@ -273,9 +273,8 @@ def first_error(output: str, file: Path) -> InputError:
 def _advice(error: str) -> str:
     """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
     if "No such file" in error:
-        library = _HEADERS.get(error.partition(":")[0].strip(), "")
-        if library in _WHEELS:
-            return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+        if wheel := wheel_of(error.partition(":")[0].strip()):
+            return f"the CUDA toolkit has this header, or pip install {wheel}"
         return "-I FOLDER adds a folder of header files"
     return "memsim capture --keep FOLDER keeps nvcc's log"
 

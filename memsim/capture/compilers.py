@@ -20,6 +20,7 @@ WRAPPER_MARK = ".memsim-nvcc"
 """A file in the folder whose ``nvcc`` is memsim's own wrapper; the search for the real one passes such folders over."""
 
 _VERSION = re.compile(r"release (\d+)\.(\d+)")
+_LIBRARY_HEADER = re.compile(r"(?:.*/)?(cublas|cufft|curand|cusolver|cusparse)\w*\.h(?:pp)?")
 _ARCHITECTURE = re.compile(r"compute_(\d+)")
 _COMPONENTS = {  # of a wheel's toolkit, and the wheel that brings each
     "nvvm/bin/cicc": "nvidia-nvvm",
@@ -112,9 +113,19 @@ def _on_path() -> Iterator[Path]:
             yield Path(found)
 
 
-def wheel_includes() -> list[Path]:
-    """Folders of headers that wheels installed: ``nvidia-cublas`` brings those of cuBLAS, for any nvcc."""
-    return [folder / "include" for folder in _wheel_folders("include")]
+def wheel_of(header: str) -> str | None:
+    """The wheel that brings a header of one of NVIDIA's libraries.
+
+    >>> wheel_of("curand_kernel.h"), wheel_of("cublas_v2.h"), wheel_of("matrix.h")
+    ('nvidia-curand', 'nvidia-cublas', None)
+    """
+    found = _LIBRARY_HEADER.fullmatch(header)
+    return f"nvidia-{found[1]}" if found else None
+
+
+def wheel_includes() -> list[str]:
+    """Options for headers that wheels installed, after the toolkit's own: ``nvidia-cublas`` brings those of cuBLAS."""
+    return [f"-Xcompiler=-idirafter,{folder / 'include'}" for folder in _wheel_folders("include")]
 
 
 def _wheel_folders(component: str = "bin/nvcc") -> Iterator[Path]:

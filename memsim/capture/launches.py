@@ -237,9 +237,9 @@ class Launches:
         blocks = self.selection.blocks or TIMED_BLOCKS
         done = run_and_trace(run, lambda: run, path, self.gpu, blocks, snapshot_only=True, progress=self.progress)
         counted = CountedLaunch(name, 0, launch.grid, launch.block, 0)  # any launch that runs whole has more
-        if done.trace is not None and self.selection.heaviest:
+        if done.n_traced is not None and self.selection.heaviest:
             self.heaviest_traces[self._group(name)] = LaunchTrace(counted, self._order, path)
-        elif done.trace is not None:
+        elif done.n_traced is not None:
             self.taken.append(LaunchTrace(counted, self._order, path, timed=True))
         self.note(
             f"{name} is launched in a benchmark: the trace has {TIMED_BLOCKS} of its blocks unless --blocks is given"
@@ -328,10 +328,10 @@ class Launches:
             is_worth=self._is_worth(name),
             progress=self.progress,
         )
-        if done.trace is not None:
+        if done.n_traced is not None:
             if done.cut:
                 self.note(
-                    f"{name}: {done.trace.n_blocks} of {launch.n_blocks} blocks are traced, as each executes many "
+                    f"{name}: {done.n_traced} of {launch.n_blocks} blocks are traced, as each executes many "
                     "instructions; --blocks 2x traces twice as many as the GPU holds"
                 )
             self._store_trace(
@@ -339,8 +339,8 @@ class Launches:
                     CountedLaunch(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path
                 )
             )
-            if self.selection.snapshot_only and done.trace.n_blocks < launch.n_blocks:
-                self.incomplete.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")
+            if self.selection.snapshot_only and done.n_traced < launch.n_blocks:
+                self.incomplete.append(f"{done.n_traced} of {launch.n_blocks} blocks of {name} ran")
         return done.counts
 
     def _store_trace(self, one: LaunchTrace) -> None:

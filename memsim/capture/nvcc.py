@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from memsim.capture.compilers import Compiler, find_compiler, nearest
+from memsim.capture.compilers import Compiler, find_compiler, nearest, wheel_includes, wheel_of
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
@@ -21,6 +22,8 @@ GPU_VARIABLE = "MEMSIM_GPU"
 
 TOOLKIT_OPTION = "--memsim-toolkit"
 BAD_INPUT = 2  # exit code
+_SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
+_NOT_FOUND = re.compile(rb"error: +(\S+): No such file or directory")
 CMAKE_TEST = "CMakeCUDACompilerId"  # the program that CMake compiles to identify the compiler
 
 
@@ -41,7 +44,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"memsim nvcc: {error}", file=sys.stderr)
         return BAD_INPUT
-    return subprocess.run(command, env=environment).returncode
+    return _run(command, environment)
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Run nvcc, pass its messages on, and name the wheels of headers that it did not find; returns its exit code."""
+    needed = {}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            sys.stderr.buffer.write(line)
+            sys.stderr.buffer.flush()
+            if (found := _NOT_FOUND.search(line)) and (wheel := wheel_of(found[1].decode("utf-8", "replace"))):
+                needed[found[1].decode("utf-8", "replace")] = wheel
+    for header, wheel in needed.items():
+        print(f"memsim nvcc: {header} is part of the CUDA toolkit, or pip install {wheel}", file=sys.stderr)
+    return process.returncode
 
 
 def nvcc_command(
@@ -65,7 +83,8 @@ def nvcc_command(
     rewritten = rewrite(options, choose, None)
     if rewritten.links:
         rewritten = rewrite(options, choose, str(link_folder(compiler, _needs_stand_ins(options))))
-    return [str(compiler.path), *rewritten.options], passed
+    compiles = any(one.endswith(_SOURCES) for one in options)
+    return [str(compiler.path), *rewritten.options, *(wheel_includes() if compiles else ())], passed
 
 
 def _needs_stand_ins(options: Sequence[str]) -> bool:

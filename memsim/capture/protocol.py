@@ -9,9 +9,10 @@ import array
 import builtins
 import socket
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from typing import NamedTuple
 
 from memsim.sources.ptx.textures import BoundTexture
 
@@ -209,8 +210,7 @@ class PlaceVariables:
         return cls(module, tuple(f.u64() for _ in range(n)))
 
 
-@dataclass(frozen=True)
-class Allocation:
+class Allocation(NamedTuple):
     """A stretch of the process's memory that kernels may access.
 
     Attributes:
@@ -239,12 +239,23 @@ class Allocations:
     @classmethod
     def read(cls, f: Fields) -> Allocations:
         removed = struct.unpack(f"<{(n := f.u32())}Q", f.take(8 * n))
-        added = []
-        for _ in range(f.u32()):  # there may be tens of thousands
-            address, size, sequence, offset, kind, length = _ALLOCATION.unpack(f.take(_ALLOCATION.size))
-            name = f.take(length).decode("utf-8", "replace") if length else ""
-            added.append(Allocation(address, size, sequence, offset, kind, name))
-        return cls(removed, tuple(added))
+        return cls(removed, tuple(_allocations(f, f.u32())))
+
+
+def _allocations(f: Fields, n: int) -> Iterator[Allocation]:
+    """The next ``n`` allocations, of which there may be tens of thousands."""
+    data = f.take(f.rest)
+    at, size = 0, _ALLOCATION.size
+    try:
+        for _ in range(n):
+            address, nbytes, sequence, offset, kind, length = _ALLOCATION.unpack_from(data, at)
+            at += size + length
+            name = data[at - length : at].decode("utf-8", "replace") if length else ""
+            yield Allocation(address, nbytes, sequence, offset, kind, name)
+    except struct.error:
+        at = len(data) + 1
+    if at > len(data):
+        raise ProtocolError("a message of allocations ends too early")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from memsim.capture import preparation
-from memsim.capture.build import Sources, build
+from memsim.capture.build import Sources, build, check_sources
 from memsim.capture.executables import check_program, find_program, read_executable
 from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
@@ -53,6 +53,7 @@ def capture_sources(
     """
     check_output(out)
     check_several(out, selection)
+    check_sources(sources)  # before anything is compiled
     preparing = [preparation.loops(), preparation.libraries()]
     try:
         with phase("compiling"):

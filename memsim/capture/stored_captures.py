@@ -29,12 +29,11 @@ from memsim.capture.server import Captured
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX, moved_trace
 from memsim.sources.selection import CaptureSelection
-from memsim.support.cache import cache_folder
+from memsim.support.cache import cache_folder, own_digest
 from memsim.support.errors import InputError
 from memsim.support.files import HIDDEN
 from memsim.support.result_cache import StoredRows, limit_bytes, remove_beyond
 from memsim.support.scratch import Scratch
-from memsim.support.source_digest import own_digest
 from memsim.trace.reader import Trace
 
 KIND = "captures"

@@ -18,8 +18,8 @@ from memsim.cli.options import (
     Seed,
     Settings,
     TraceFile,
-)
-from memsim.cli.output import print_output
+)  # fmt: skip
+from memsim.cli.output import check_file, print_output
 from memsim.support.cores import chosen_jobs
 
 
@@ -50,23 +50,16 @@ def capacity(
     from memsim.gpu.presets import parse_settings
     from memsim.report import capacity as report
     from memsim.report.formats import chosen_format
-    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
     chosen = chosen_format(format, json, csv)
-    with keeping_existing(force):
-        if out is not None:
-            check_writable(out, path, *([gpu] if gpu else []))
+    if out is not None:
+        check_file(out, force, path, *([Path(gpu)] if gpu else []))
     with bar("trials", hidden=quiet) as advance:
         found = find(
-            path,
-            gpu,
-            trials=trials,
-            seed=seed,
-            jobs=chosen_jobs(jobs),
-            settings=parse_settings(setting or []),
+            path, gpu, trials=trials, seed=seed, jobs=chosen_jobs(jobs), settings=parse_settings(setting or []),
             progress=advance,
-        )
+        )  # fmt: skip
     if out is not None:
         report.draw(found, out)
     print_output(report.output(found), chosen, quiet)

@@ -9,7 +9,19 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, OutputFormat, QuietTables, WholeLaunch, all_blocks, gpu_names
+from memsim.cli.options import (
+    Definitions,
+    Force,
+    Includes,
+    Libraries,
+    OutputFormat,
+    QuietTables,
+    Standard,
+    TracedBlocks,
+    WholeLaunch,
+    all_blocks,
+    gpu_names,
+)  # fmt: skip
 from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
@@ -82,20 +94,10 @@ _Launch = Annotated[
         "or a folder and no --kernel, the one with the most accesses."
     ),
 ]
-_Blocks = Annotated[
-    str | None,
-    typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
-]
 _Gpu = Annotated[str, typer.Option(help="The GPU that the program sees and is compiled for.", autocompletion=gpu_names)]
 _Registers = Annotated[
     int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
 ]
-_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
-_Define = Annotated[
-    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-]
-_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
-_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
 _FastMath = Annotated[bool, typer.Option("--use-fast-math", help="For CUDA C++ files: nvcc's option of this name.")]
 _SnapshotOnly = Annotated[
     bool,
@@ -118,14 +120,14 @@ def capture(
     arguments: _Arguments = None,
     kernel: _Kernel = None,
     launch: _Launch = None,
-    blocks: _Blocks = None,
+    blocks: TracedBlocks = None,
     whole: WholeLaunch = False,
     gpu: _Gpu = DEFAULT_GPU,
     registers: _Registers = None,
-    include: _Include = None,
-    define: _Define = None,
-    library: _Library = None,
-    std: _Std = "c++17",
+    include: Includes = None,
+    define: Definitions = None,
+    library: Libraries = None,
+    std: Standard = "c++17",
     fast_math: _FastMath = False,
     snapshot_only: _SnapshotOnly = False,
     to_end: _ToEnd = False,
@@ -167,11 +169,9 @@ def capture(
     from memsim.support.progress import bar, hint_after
 
     printed = chosen_format(format)
-    code = _checked_code(files, ptx, sass, arguments)
+    code = _checked_code(files, ptx, sass, arguments, fast_math)
     if stop:
         typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
-    if code is not None and fast_math:
-        raise InputError(code, "--use-fast-math", "is for CUDA C++ files; compile this file with it")
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
@@ -200,7 +200,9 @@ def _print_hint(quiet: bool, to_end: bool) -> None:
         typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
 
-def _checked_code(files: list[str] | None, ptx: Path | None, sass: Path | None, arguments: Path | None) -> Path | None:
+def _checked_code(
+    files: list[str] | None, ptx: Path | None, sass: Path | None, arguments: Path | None, fast_math: bool
+) -> Path | None:
     """The file of PTX or the cubin; refuses a command line without a program, or with two."""
     if bool(files) + (ptx is not None) + (sass is not None) != 1:
         problem = "is missing or given twice; give an executable, CUDA C++ files, a Python file, --ptx or --sass"
@@ -210,4 +212,6 @@ def _checked_code(files: list[str] | None, ptx: Path | None, sass: Path | None, 
         raise InputError("capture", "--arguments", "goes with --ptx or --sass; give both or none")
     if sass is not None and not sass.is_dir() and sass.exists() and sass.read_bytes()[:4] != b"\x7fELF":
         raise InputError(sass, "file", "is no cubin; give the file that ptxas or nvcc -cubin wrote")
+    if code is not None and fast_math:
+        raise InputError(code, "--use-fast-math", "is for CUDA C++ files; compile this file with it")
     return code

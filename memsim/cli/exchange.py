@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,12 +12,27 @@ from memsim.cli.options import Force, QuietFiles, TracesOut, gpu_names
 from memsim.cli.output import print_traces
 from memsim.support.text import printable
 
+if TYPE_CHECKING:
+    from memsim.support.progress import Advance
+    from memsim.trace.reader import Trace
+
 imports = typer.Typer(
     no_args_is_help=True,
     help="Import traces of other tools: one trace file per kernel, for memsim run.\n\n"
     "docs/how_to/import.md describes what each format contains and lacks.",
 )
 exports = typer.Typer(no_args_is_help=True, help="Export traces for other simulators and viewers.")
+
+
+def _imported(convert: Callable[[Advance], list[Trace]], force: bool, quiet: bool, unit: str = "bytes") -> None:
+    """Import traces with a bar of the units that are read, and list them."""
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+
+    with keeping_existing(force), bar(unit, hidden=quiet) as advance:
+        traces = convert(advance)
+    if not quiet:
+        print_traces(traces)
 
 
 @imports.command("accelsim")
@@ -42,13 +58,8 @@ def import_accelsim(
     memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
     """
     from memsim.sources.imported.accelsim import import_accelsim as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, kernel, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, kernel, advance), force, quiet)
 
 
 @imports.command("nvbit")
@@ -73,13 +84,8 @@ def import_nvbit(
     memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
     """
     from memsim.sources.imported.nvbit import import_nvbit as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, kernel, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, kernel, advance), force, quiet)
 
 
 @imports.command("cutracer")
@@ -99,13 +105,8 @@ def import_cutracer(
     memsim import cutracer kernel_7fa21c3_iter0_csr.ndjson.zst -o csr.h5
     """
     from memsim.sources.imported.cutracer import import_cutracer as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
-        traces = convert(source, out, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, out, advance), force, quiet)
 
 
 @imports.command("neutrino")
@@ -132,13 +133,8 @@ def import_neutrino(
     """
     from memsim.sources.imported.neutrino import Probe
     from memsim.sources.imported.neutrino import import_neutrino as convert
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
-        traces = convert(source, [Probe.of(text) for text in probe], out, advance)
-    if not quiet:
-        print_traces(traces)
+    _imported(lambda advance: convert(source, [Probe.of(text) for text in probe], out, advance), force, quiet, "blocks")
 
 
 @exports.command("accelsim")
@@ -202,7 +198,7 @@ def export_perfetto(
         events, about = list(program_events(found)), {"program": str(found.about["program"]), "gpu": found.gpu}
     else:
         from memsim.api.arguments import opened
-        from memsim.montecarlo.recorded_replay import recorded_replay
+        from memsim.montecarlo.reference_trial import recorded_replay
 
         trace, machine = opened(path, gpu, None)
         recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)

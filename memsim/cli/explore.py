@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables, Seed, Settings
-from memsim.cli.output import print_output
+from memsim.cli.output import check_file, print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.cores import chosen_jobs
 
@@ -69,30 +69,18 @@ def explore(
     from memsim.gpu.presets import parse_settings
     from memsim.report import exploration
     from memsim.report.formats import chosen_format
-    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
     chosen = chosen_format(format, json)
-    with keeping_existing(force):
-        for path in (out, figure):
-            if path is not None:
-                check_writable(path)
+    for path in (out, figure):
+        if path is not None:
+            check_file(path, force)
     with bar("versions", hidden=quiet) as advance:
         found = search(
-            workload,
-            gpu,
-            vary=parse_vary(vary or []),
-            keep=keep,
-            trials=trials,
-            seed=seed,
-            blocks=blocks,
-            jobs=chosen_jobs(jobs),
-            settings=parse_settings(setting or []),
-            progress=advance,
-            arguments=ctx.obj or [],
-            kernel=kernel,
-            **parse_settings(param or [], "-p"),
-        )
+            workload, gpu, vary=parse_vary(vary or []), keep=keep, trials=trials, seed=seed, blocks=blocks,
+            jobs=chosen_jobs(jobs), settings=parse_settings(setting or []), progress=advance, arguments=ctx.obj or [],
+            kernel=kernel, **parse_settings(param or [], "-p"),
+        )  # fmt: skip
     if out is not None:
         exploration.table(found).to_csv(out)
     if figure is not None:

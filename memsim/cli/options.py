@@ -69,6 +69,15 @@ Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replay
 RunTrace = Annotated[
     Path | None, typer.Option("--trace", metavar="TRACE", help="The trace of the run, if it has moved.")
 ]
+TracedBlocks = Annotated[
+    str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
+]
+Includes = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
+Definitions = Annotated[
+    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+]
+Libraries = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
+Standard = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
 WholeLaunch = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 
 

@@ -10,7 +10,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Seed, WholeLaunch, all_blocks, gpu_names
+from memsim.cli.options import (
+    Definitions,
+    Force,
+    Includes,
+    Jobs,
+    Libraries,
+    OutputFormat,
+    Quick,
+    QuietTables,
+    Seed,
+    Standard,
+    TracedBlocks,
+    WholeLaunch,
+    all_blocks,
+    gpu_names,
+)  # fmt: skip
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
@@ -57,20 +72,10 @@ _Gpu = Annotated[
     typer.Option(help="The GPU that the program sees.", show_default="rtx4090", autocompletion=gpu_names),
 ]
 _Kernel = Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")]
-_Blocks = Annotated[
-    str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
-]
 _EveryLaunch = Annotated[
     bool, typer.Option("--every-launch", help="Execute and trace every launch, even if it repeats an earlier one.")
 ]
 _Traces = Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")]
-_Include = Annotated[list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")]
-_Define = Annotated[
-    list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
-]
-_Library = Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")]
-_Std = Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")]
-_Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; speed-ups are not predicted.")]
 
 
 def profile(
@@ -79,17 +84,17 @@ def profile(
     out: _Out = None,
     gpu: _Gpu = None,
     kernel: _Kernel = None,
-    blocks: _Blocks = None,
+    blocks: TracedBlocks = None,
     whole: WholeLaunch = False,
     every_launch: _EveryLaunch = False,
     traces: _Traces = None,
-    include: _Include = None,
-    define: _Define = None,
-    library: _Library = None,
-    std: _Std = "c++17",
+    include: Includes = None,
+    define: Definitions = None,
+    library: Libraries = None,
+    std: Standard = "c++17",
     seed: Seed = 0,
     jobs: Jobs = None,
-    quick: _Quick = False,
+    quick: Quick = False,
     force: Force = False,
     format: OutputFormat = None,
     quiet: QuietTables = False,

@@ -145,7 +145,6 @@ def run(
     from memsim.analysis.stopping import Plan
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
-    from memsim.montecarlo.checkpoint import check_resume_or_force
     from memsim.report.formats import chosen_format
     from memsim.support.cores import all_cores
     from memsim.support.progress import bar
@@ -159,25 +158,30 @@ def run(
     if path.is_dir():
         refused = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         refused |= {"--engine (with --warm)": warm and engine is Engine.reference}
-        _run_folder(path, replay, refused, out, force, chosen, quiet)
-        return
-    if out is not None:
-        check_resume_or_force(out, resume, force, path, *([gpu] if gpu else []))
-    elif resume or force:
-        raise InputError("run", "--resume, --force", "need a results file; give it with -o")
+        return _run_folder(path, replay, refused, out, force, chosen, quiet)
+    _check_out(out, resume, force, path, *([gpu] if gpu else []))
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
     replay = partial(replay, recorded, until=until, out=out, resume=resume, force=force)
-    result = _replayed(replay, plan, convention, quiet)
-    wants_error = uncertain and not result.interrupted
-    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if wants_error else None
+    result, error = _replayed(replay, plan, convention, quiet), None
+    if uncertain and not result.interrupted:
+        error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet)
     bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
     _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
-    if message := _storage_message(result, plan.most, out, monotonic() - begin):
-        typer.echo(f"memsim: {message}", err=True)
+    _print_storage(result, plan.most, out, monotonic() - begin)
     if result.unreached:
         raise typer.Exit(UNREACHED)
+
+
+def _check_out(out: Path | None, resume: bool, force: bool, *inputs: str | Path) -> None:
+    """Refuse an output that cannot be, and what concerns one that is not given."""
+    from memsim.montecarlo.checkpoint import check_resume_or_force
+
+    if out is not None:
+        check_resume_or_force(out, resume, force, *inputs)
+    elif resume or force:
+        raise InputError("run", "--resume, --force", "need a results file; give it with -o")
 
 
 def _run_folder(
@@ -223,18 +227,18 @@ def _print_result(
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _storage_message(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
-    """What became of the trials, where it is not what was asked for."""
+def _print_storage(result: RunResult, most: int, out: Path | None, seconds: float) -> None:
+    """Say what became of the trials, where it is not what was asked for."""
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
         destination = (
             f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
         )
-        return f"interrupted: {counted} of {most:,} kept, {destination}"
-    if out is None and seconds > LONG_SECONDS:
-        return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"
-    return ""
+        typer.echo(f"memsim: interrupted: {counted} of {most:,} kept, {destination}", err=True)
+    elif out is None and seconds > LONG_SECONDS:
+        lost = f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored"
+        typer.echo(f"memsim: {lost}; give -o to keep them", err=True)
 
 
 def _model_error(
@@ -248,14 +252,6 @@ def _model_error(
 
     with bar("trials", hidden=quiet) as advance:
         return uncertainty(
-            trace,
-            gpu,
-            points=_POINTS,
-            effects=False,
-            trials=_TRIALS,
-            seed=seed,
-            jobs=chosen_jobs(jobs),
-            settings=parse_settings(setting),
-            convention=convention,
-            progress=advance,
-        )
+            trace, gpu, points=_POINTS, effects=False, trials=_TRIALS, seed=seed, jobs=chosen_jobs(jobs),
+            settings=parse_settings(setting), convention=convention, progress=advance,
+        )  # fmt: skip

@@ -9,7 +9,7 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, Seed, Settings
-from memsim.cli.output import print_output
+from memsim.cli.output import check_file, print_output
 from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
@@ -56,13 +56,11 @@ def sensitivity(
     from memsim.report import sensitivity as report
     from memsim.report.formats import chosen_format
     from memsim.studies.store import is_study
-    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
     chosen = chosen_format(format, json)
-    with keeping_existing(force):
-        if out is not None:
-            check_writable(out, path, *([gpu] if gpu else []))
+    if out is not None:
+        check_file(out, force, path, *([Path(gpu)] if gpu else []))
     settings, jobs = parse_settings(setting or []), chosen_jobs(jobs)
     if is_study(path):
         if uncertain:

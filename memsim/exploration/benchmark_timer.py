@@ -38,6 +38,7 @@ from memsim.trace.schema import LaunchShape
 from memsim.trace.transactions import Transactions
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
+MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 WAVES = 2  # of blocks of the scale model
 GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
 MOST_RUNS = 64  # kernels that stay ready for their next shape
@@ -70,6 +71,7 @@ class BenchmarkTimer:
     timed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     least_share: float = 1.0
+    _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
     _last_report: float = field(default_factory=time.monotonic)
@@ -88,13 +90,18 @@ class BenchmarkTimer:
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.simulate(run, flushed)
+            found = self._known[key] = self.simulate(run, flushed, self._most_rows(launch.name))
             self.simulated += 1
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
             self.tell(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
         return found
+
+    def _most_rows(self, kernel: str) -> int:
+        """How large the next sample of a kernel should be: sweeps over many sizes and configurations get small ones."""
+        self._simulations[kernel] += 1
+        return MOST_ROWS if self._simulations[kernel] <= MANY_SIMULATIONS else MOST_ROWS // 4
 
     @property
     def notes(self) -> list[str]:
@@ -137,7 +144,7 @@ class BenchmarkTimer:
         for address, at in _pointers(launch, memory, bytes(data)):
             pointer = int.from_bytes(data[at : at + _POINTER], "little")
             size = memory.allocation_at(address).bytes  # type: ignore[union-attr]
-            content = zlib.crc32(memory.array_at(address, size).tobytes()) if run.program.by_data else 0
+            content = zlib.crc32(memory.array_at(address, size).data) if run.program.by_data else 0
             sizes.append((size, pointer - address, content))
             data[at : at + _POINTER] = bytes(_POINTER)
         extents = launch.grid, launch.block, launch.cluster, launch.shared_bytes
@@ -145,10 +152,10 @@ class BenchmarkTimer:
 
     # -- samples
 
-    def simulate(self, run: KernelRun, flushed: bool) -> float:
-        """The simulated time of a launch in milliseconds; `flushed` as above."""
+    def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
+        """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``."""
         shape = run.shape(run.launch.registers)
-        divisor, gpu, sampled = self._sample(run, shape)
+        divisor, gpu, sampled = self._sample(run, shape, most_rows)
         teams = -(-run.launch.n_blocks // run.device.team // divisor)
         self.least_share = min(self.least_share, sampled * run.device.team / run.launch.n_blocks)
         scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
@@ -157,7 +164,7 @@ class BenchmarkTimer:
             _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled))
             return _replay(Trace.open(path), gpu, Path(folder), flushed)
 
-    def _sample(self, run: KernelRun, shape: LaunchShape) -> tuple[int, GPU, int]:
+    def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int]:
         """The divisor and the scale model, and how many teams of blocks to trace.
 
         The largest model is taken on which two waves do not have too many memory instructions, judged by a team in the
@@ -170,7 +177,7 @@ class BenchmarkTimer:
             wave = max(1, wave_blocks(shape, gpu) // team)
             scaled_teams = -(-n_teams // divisor)
             sampled = min(scaled_teams, WAVES * wave)
-            if sampled * rows <= MOST_ROWS:
+            if sampled * rows <= most_rows:
                 return divisor, gpu, sampled
         return divisor, gpu, min(scaled_teams, wave)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from memsim.analysis.result import RunResult
 from memsim.exploration.effects import Decision, decisions, shares
@@ -24,7 +24,6 @@ from memsim.trace.reader import Trace
 MODELLED, SIMULATED = "modelled", "simulated"
 ONE_WAVE = "1x"  # what the models are shown: channels are skewed by blocks that run at the same time
 
-Found = TypeVar("Found")
 Progress = Callable[[int, int, str], None]  # versions done, all, and in which stage
 
 
@@ -170,7 +169,8 @@ def _modelled(
         if isinstance(found[first], Modelled):
             break
     here = len(found)
-    with closing(_each(partial(_model, task), versions[here:], task.effort.jobs)) as rest:
+    rest_of_all, jobs = versions[here:], task.effort.jobs
+    with closing(in_processes(partial(_model, task), rest_of_all, min(jobs, len(rest_of_all)))) as rest:
         for number, answer in rest:
             found[here + number] = answer
             tell(len(found), len(versions), MODELLED)
@@ -185,7 +185,8 @@ def _simulated(task: SearchTask, best: list[Version], progress: Progress | None)
     if not best:
         return finished
     load_loops(task.gpu)
-    with closing(_each(partial(_simulate, task), [version.chosen for version in best], task.effort.jobs)) as done:
+    chosen = [version.chosen for version in best]
+    with closing(in_processes(partial(_simulate, task), chosen, min(task.effort.jobs, len(best)))) as done:
         try:
             for number, result in done:
                 finished.append(replace(best[number], result=result))
@@ -194,16 +195,6 @@ def _simulated(task: SearchTask, best: list[Version], progress: Progress | None)
         except KeyboardInterrupt:
             pass
     return finished
-
-
-def _each(
-    function: Callable[[Chosen], Found], items: Sequence[Chosen], jobs: int
-) -> Generator[tuple[int, Found], None, None]:
-    """(number of the item, what was found), as they finish."""
-    if jobs == 1 or len(items) < 2:
-        yield from ((number, function(item)) for number, item in enumerate(items))
-    else:
-        yield from in_processes(function, items, min(jobs, len(items)))
 
 
 def _model(task: SearchTask, chosen: Chosen) -> Modelled | str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -14,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from memsim.gate.figures import AccessFigures, KernelFigures
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.files import read_small
+from memsim.support.files import read_toml
 
 FILE = "memsim-baseline.toml"
 VERSION = 1
@@ -106,14 +105,12 @@ class Baseline(_Table):
             problem = "does not exist; create it: memsim check --update app.cu --gpu a100"
             raise InputError(path, "baseline", problem)
         try:
-            data = tomllib.loads(read_small(path, _LARGEST, "a baseline").decode())
+            data = read_toml(path, _LARGEST, "a baseline")
             if isinstance(data.get("version"), int) and data["version"] > VERSION:
                 raise InputError(
                     path, "version", f"is {data['version']}; this memsim reads {VERSION}; install a newer version"
                 )
             found = cls.model_validate(data)
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise InputError(path, "file", f"is not TOML: {error}") from None
         except ValidationError as error:
             first = error.errors()[0]
             field = ".".join(map(str, first["loc"])) or "file"

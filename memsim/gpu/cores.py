@@ -136,6 +136,13 @@ class L1(Section):
     carve_outs: tuple[int, ...] = Field(
         (), max_length=32, description="sizes that shared memory may take of L1; the smallest sufficient one is used"
     )
+    spare_carve_out_bytes: int | None = Field(
+        None,
+        ge=1,
+        le=2**24,
+        description="carve-out up to which the driver leaves room for twice the blocks that warps and registers allow; "
+        "none: room for the resident blocks; experimental",
+    )
     line_bytes: int = Field(ge=32, le=256, description="bytes per line (one tag), and per transaction")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches from L2")
     texture_bytes: int | None = Field(

@@ -33,6 +33,13 @@ class L2(Section):
     max_dirty_ways: int | None = Field(
         None, ge=1, le=4096, description="dirty lines per set before the oldest is written back; none: all"
     )
+    max_partial_ways: int | None = Field(
+        None,
+        ge=1,
+        le=4096,
+        description="lines per set with sectors that stores covered in part, before L2 reads the rest of those of the "
+        "oldest from memory and writes them back; the rest is also read when such a line is evicted; none: never read",
+    )
     inclusion: Inclusion = Field(
         Inclusion.non_inclusive, description="whether an eviction from L2 invalidates the copies in L1s"
     )

@@ -26,7 +26,7 @@ from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.section import present_name
 from memsim.support import library
 from memsim.support.errors import InputError
-from memsim.support.files import read_small
+from memsim.support.files import read_toml
 
 STATUSES = ("measured", "documented", "fitted", "assumed", "given")
 _SECTIONS = {field.rpartition(".")[0] for field in config.fields()} - {""}
@@ -201,7 +201,7 @@ def _given(settings: Mapping[str, object], where: object) -> dict[str, Provenanc
 
 def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
     """Read a file and what it inherits: field of the model -> value as written."""
-    data = _toml(path)
+    data = read_toml(path, _LARGEST_FILE, "a GPU configuration")
     parent = data.pop("inherit", None)
     own: dict[str, Provenance] = {}
     for field, value in _leaves(data):
@@ -223,14 +223,6 @@ def _of_another_chip(own: Mapping[str, Provenance], inherited: Mapping[str, Prov
     """Whether a file tells another compute capability than what it inherits."""
     chips = [known["compute_capability"].value for known in (own, inherited) if "compute_capability" in known]
     return len(chips) == 2 and chips[0] != chips[1]
-
-
-def _toml(path: Path) -> dict[str, Any]:
-    content = read_small(path, _LARGEST_FILE, "a GPU configuration")
-    try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(path, "file", f"is not TOML: {error}") from None
 
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

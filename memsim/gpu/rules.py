@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsim.gpu.architecture import Coalescing, is_known
-from memsim.gpu.choices import DramPolicy, WriteTurns
+from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
 from memsim.gpu.prefetcher import PrefetcherKind
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
         yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
     yield from _no_l2(gpu.l2)
+    yield from _partial(gpu)
     yield from _reserved(gpu.l1)
     yield from _banks(gpu.l1)
     yield from _partitions(gpu)
@@ -107,6 +108,18 @@ def _no_l2(l2: L2) -> Iterator[Problem]:
         yield "l2.inclusion", "is inclusive; without an L2 give non_inclusive"
     if l2.partitions != 1:
         yield "l2.partitions", f"is {l2.partitions}; without an L2 give 1"
+
+
+def _partial(gpu: GPU) -> Iterator[Problem]:
+    """L2 knows the words of four sectors of a line, and stores that wait there for the rest of their sectors."""
+    if gpu.l2.max_partial_ways is None:
+        return
+    if not gpu.l2.enabled:
+        yield "l2.max_partial_ways", "needs an L2; leave it out"
+    if gpu.l2.write_miss is not WriteMiss.validate:
+        yield "l2.max_partial_ways", f'needs l2.write_miss = "validate", not "{gpu.l2.write_miss}"; leave it out'
+    if gpu.l1.line_bytes > 128:
+        yield "l2.max_partial_ways", f"needs l1.line_bytes of at most 128, not {gpu.l1.line_bytes}; leave it out"
 
 
 def _reserved(l1: L1) -> Iterator[Problem]:

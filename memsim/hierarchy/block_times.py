@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.sm.state import BLOCK_TICKS
-
 EIGHTHS = 8
+BLOCK_TICKS = 256  # of a cycle, in which the starts of blocks are counted
 
 
 class BlockTimes:

@@ -90,7 +90,7 @@ def _writes_to_l2(trials: Trial, gpu: _Config) -> bool:
 
 
 def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
-    """Each missing sector once, and with it at most the rest of what a miss fetches."""
+    """Each missing sector once, with it at most the rest of what a miss fetches, and of written sectors the rest."""
     l2 = gpu["l2"]
     most = l2.get("fetch_bytes", l2.get("sector_bytes"))  # its name before 1.3
     if most is None or l2.get("write_hit") != WriteHit.any or "write_miss" not in l2:
@@ -101,7 +101,9 @@ def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
     fetched = trials.counters[..., Level.l2, events, CountUnit.sectors].sum(axis=(-2, -1))
     read = trials.counters[..., Level.dram, READS, CountUnit.sectors].sum(axis=(-2, -1))
     read = read - counts_of(PREFETCHER, trials.components)["sectors"]
-    return bool((fetched <= read).all() and (read <= fetched * (most // 32)).all())
+    written = trials.counters[..., Level.dram, WRITES, CountUnit.sectors].sum(axis=(-2, -1))
+    completed = written if l2.get("max_partial_ways") else 0  # at most: a sector that is completed is then written
+    return bool((fetched <= read).all() and (read <= fetched * (most // 32) + completed).all())
 
 
 def _of_components(trials: Trial, gpu: _Config) -> str | None:

@@ -19,6 +19,7 @@ from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.cache.ways import invalidate_way, oldest_way, way_of_slot
 from memsim.hierarchy.codes import ALL
+from memsim.hierarchy.l2.lookup import partial_sectors, still_partial, surplus_partial_way
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.sm.l1 import set_of
@@ -29,6 +30,7 @@ from memsim.jit.struct_pointer import pointer_to
 from memsim.trace.transactions import BYPASS_FLAG
 
 TURN = 4  # memory instructions that a warp walks in turn: fewer wait more for the host's memory
+_NONE = np.int64(0)
 TO_L2, TO_DRAM = range(2)  # of the traffic: sectors that L1s send on, sectors that DRAM reads and writes
 
 
@@ -68,6 +70,25 @@ def _through_l1(u, sm, line, mask, kind, bypasses):
 
 
 @inlined
+def _write_back(m, way, traffic):
+    """Let DRAM write the dirty sectors of a way, and read the rest of those that stores covered in part."""
+    traffic[TO_DRAM] += m.sectors[m.cache.ways[way].dirty]
+    if m.p[0].max_partial:
+        traffic[TO_DRAM] += m.sectors[partial_sectors(m, way)]
+
+
+@inlined
+def _clean(m, way, at, traffic):
+    """Write the dirty sectors of a way of set `at` back; the line stays."""
+    _write_back(m, way, traffic)
+    if m.p[0].max_partial:
+        m.cache.ways[way].valid = m.cache.ways[way].valid | partial_sectors(m, way)
+    m.cache.ways[way].dirty = 0
+    if m.p[0].max_dirty:
+        m.dirty_ways[at] -= 1
+
+
+@inlined
 def _find_or_allocate(m, tag, allocates, traffic):
     """The way of an L2 line, used now, or -1: it is absent, and not to be brought in or all its set waits for DRAM."""
     at = m.sets_of[tag]
@@ -80,12 +101,14 @@ def _find_or_allocate(m, tag, allocates, traffic):
     way = victim(m.cache, at)
     if way >= 0:
         if m.cache.tags[way] >= 0 and m.cache.ways[way].dirty:
-            traffic[TO_DRAM] += m.sectors[m.cache.ways[way].dirty]
+            _write_back(m, way, traffic)
             if m.p[0].max_dirty:
                 m.dirty_ways[at] -= 1
         m.way_of[tag] = way
         replace(m.cache, at, way, tag)
         m.cache.ways[way].activated = 0
+        if m.p[0].max_partial:
+            m.written[way] = 0
     return way
 
 
@@ -101,14 +124,17 @@ def _read(m, way, sectors, traffic):
 
 
 @inlined
-def _write(m, way, at, sectors, policy, op, traffic):
-    """The sectors `sectors` of a way are as a store or an atomic leaves them."""
+def _write(m, way, at, sectors, partial, words, policy, op, traffic):
+    """The sectors `sectors` of a way are as a store or an atomic leaves them, `partial` of them covered in part."""
     p = m.p[0]
     missing = sectors & (ALL ^ np.int64(m.cache.ways[way].valid)) & (ALL ^ np.int64(m.cache.ways[way].pending))
     if policy == FETCH_MISS or policy == UPDATE_MEMORY:
         _read(m, way, sectors, traffic)
     elif policy == VALIDATE:
-        m.cache.ways[way].valid = m.cache.ways[way].valid | missing
+        known = missing
+        if partial & missing:
+            known ^= still_partial(m, way, partial & missing, words)
+        m.cache.ways[way].valid = m.cache.ways[way].valid | known
     through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
     traffic[TO_DRAM] += m.sectors[through]
     written = sectors & (ALL ^ through)
@@ -118,13 +144,14 @@ def _write(m, way, at, sectors, policy, op, traffic):
     m.cache.ways[way].dirty = m.cache.ways[way].dirty | written
     m.cache.ways[way].activated = m.cache.ways[way].activated | active
     m.writers[way] = op
+    surplus = surplus_partial_way(m, at) if partial else np.int64(-1)
+    if surplus >= 0:
+        _clean(m, surplus, at, traffic)
     if p.max_dirty and m.dirty_ways[at] > p.max_dirty:
         oldest = oldest_way(m.cache, at)
         while m.cache.ways[oldest].dirty == 0:
             oldest = way_of_slot(m.cache, at, m.cache.ways[oldest].newer)
-        traffic[TO_DRAM] += m.sectors[m.cache.ways[oldest].dirty]
-        m.cache.ways[oldest].dirty = 0
-        m.dirty_ways[at] -= 1
+        _clean(m, oldest, at, traffic)
 
 
 @inlined
@@ -155,8 +182,8 @@ def _update_copy(m, line, mask, reads, traffic):
 
 
 @inlined
-def _through_l2(m, line, mask, kind, op, sm, traffic):
-    """Carry one transaction out in L2."""
+def _through_l2(m, line, mask, partial, words, kind, op, sm, traffic):
+    """Carry one transaction out in L2; of its sectors, a store covers `partial` in part, and `words` of these."""
     p = m.p[0]
     reads = kind == OP_LOAD
     crosses = p.half > 0 and (sm & 1) != (1 if m.mapping[line].slice >= p.half else 0)
@@ -173,7 +200,8 @@ def _through_l2(m, line, mask, kind, op, sm, traffic):
             elif reads:
                 _read(m, way, sectors, traffic)
             else:
-                _write(m, way, m.sets_of[tag], sectors, policy, op, traffic)
+                shift = position * p.sectors_per_line
+                _write(m, way, m.sets_of[tag], sectors, partial >> shift, words >> 8 * shift, policy, op, traffic)
     if p.half and (not reads or crosses):
         _update_copy(m, line, mask, reads, traffic)
 
@@ -187,9 +215,12 @@ def _walk_instruction(u, m, i, sm, traffic):
     for k in range(begin, begin + u.instructions[i].count):
         line = np.int64(u.lines[k])
         missed = _through_l1(u, sm, line, np.int64(u.masks[k]), kind, bypasses)
+        if len(u.merged):
+            missed &= ALL ^ np.int64(u.merged[k])
+        partial, words = (np.int64(u.partial[k]), np.int64(u.words[k])) if m.p[0].max_partial else (_NONE, _NONE)
         if missed:
             traffic[TO_L2] += m.sectors[missed]
-            _through_l2(m, line, missed, kind, op, sm, traffic)
+            _through_l2(m, line, missed, partial, words, kind, op, sm, traffic)
 
 
 @inlined

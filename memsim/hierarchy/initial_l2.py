@@ -20,7 +20,7 @@ from memsim.trace.transactions import Transactions
 _ADDRESS = 1 << 42  # of the buffer, behind all that traces access
 _GOLDEN = 0.6180339887498949
 _CACHE_ARRAYS = ("tags", "ways", "oldest", "sets", "predictions")
-_SLICE_ARRAYS = ("dirty_ways", "way_of", "copied")
+_SLICE_ARRAYS = ("dirty_ways", "written", "way_of", "copied")
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
     "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
-    "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "commands", "log",
+    "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "written", "commands", "log",
 }  # fmt: skip
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
@@ -300,6 +300,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         masks=shared(tx.masks),
         partial=shared(tx.partial),
         merged=shared(tx.merged),
+        words=shared(tx.words),
         phase=shared(tx.phase),
         divergences=shared(tx.divergences),
         mapping=shared(common.layout.mapping),
@@ -414,6 +415,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         cache=for_lru(cache) if is_fixed(p) else cache,
         writers=np.zeros(len(cache.ways), np.uint16),
         dirty_ways=np.zeros(len(cache.sets), np.int16),
+        written=np.zeros(len(cache.ways) if own.max_partial_ways else 0, np.uint32),
         way_of=np.full(len(sets_of), -1, np.int32),
         fetch_of=np.full(len(cache.ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         packet_ways=np.zeros(8, np.int64),

@@ -38,7 +38,7 @@ REQUEST = np.dtype(
         ("home", "<u2"),  # slice that the line belongs to (two partitions only)
         ("left", "u1"),  # DRAM: sectors without a column command
         ("slice", "<u2"),  # fetch, write-back: that made it
-        ("pad", "u1", 4),  # to a cache line of the host
+        ("words", "<u4"),  # that a store writes, of its partial sectors; its end is that of a cache line of the host
     ]
 )
 assert REQUEST.itemsize == HOST_LINE

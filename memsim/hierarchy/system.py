@@ -191,6 +191,9 @@ class System:
         except BaseException as error:
             inside: list[Any] = [level.value for level in levels if level.triggered and not level.ok]
             raise (inside[0] if inside else error) from None
+        finally:
+            for driver in drivers:
+                driver.close()  # those that rest refer to this system, whose arrays are to be freed after its last use
         self.now = int(env.now)
 
     def _drive_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:

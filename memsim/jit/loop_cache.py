@@ -17,9 +17,8 @@ from typing import Any
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 
-from memsim.support.cache import cache_folder, keep_newest
+from memsim.support.cache import PACKAGE, cache_folder, keep_newest, source_digest
 from memsim.support.errors import InputError
-from memsim.support.source_digest import PACKAGE, source_digest
 
 MOST_FOLDERS = 24  # of all rooms and trees together; one takes up to 20 MB
 # Rooms with loops, and the rooms whose functions and constants these loops have within them.

@@ -18,7 +18,7 @@ import numpy as np
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.point_trials import PointTrials
 from memsim.montecarlo.trial_cache import identity
-from memsim.montecarlo.trials import Trials
+from memsim.montecarlo.trials import Trials, arrays_of, trial_of
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
@@ -74,8 +74,7 @@ class Checkpoint:
     def add(self, point: PointTrials, number: int, trial: Trial) -> None:
         """Keep a finished trial; it is on the disk when this returns."""
         if self._journal is not None:
-            arrays = {name: getattr(trial, name) for name in Trial.columns(0)}
-            self._journal.add(_text(point.texts["about"]), number, arrays)
+            self._journal.add(_text(point.texts["about"]), number, arrays_of(trial))
             self._rows += 1
 
     @property
@@ -89,10 +88,10 @@ class Checkpoint:
             self._journal.close() if self.rows else self._journal.remove()
 
     def _trial(self, arrays: Mapping[str, np.ndarray], point: PointTrials) -> Trial:
-        columns = Trial.columns(len(point.texts["ops"]))
-        if {name: (values.dtype.str, values.shape) for name, values in arrays.items()} != columns:
+        trial = trial_of(arrays, len(point.texts["ops"]))
+        if trial is None:
             raise _UndecidedOutput(self._out, "journal", "holds trials of another shape; give --force to start again")
-        return Trial(**arrays)
+        return trial
 
 
 class _UndecidedOutput(InputError):

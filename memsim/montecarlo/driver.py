@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from memsim.hierarchy.trial import Trial
@@ -63,7 +64,15 @@ class TrialDriver:
         Returns:
             Whether no Ctrl-C came.
         """
-        return _uninterrupted(self._take_up)
+        with _until_interrupted() as complete:
+            for point in self._points:
+                for number, trial in sorted(self._checkpoint.trials(point).items()):
+                    self._add(point, number, trial, None)
+                for number, trial in sorted(point.cached.found.items()):
+                    if not point.used and number < point.rule.most and number not in point.finished:
+                        self._add(point, number, trial, None)
+                raise_heard()
+        return bool(complete)
 
     def run(self, workers: Workers) -> bool:
         """Have the others replayed.
@@ -71,32 +80,22 @@ class TrialDriver:
         Returns:
             Whether all are finished; not, after Ctrl-C.
         """
+        unfinished = {number: point for number, point in enumerate(self._points) if not point.used}
         try:
-            return _uninterrupted(lambda: self._run(workers))
+            with _until_interrupted() as complete:
+                while unfinished:
+                    raise_heard()
+                    for key in self._next(unfinished, workers.room()):
+                        point, trial = self._points[key[0]], key[1]
+                        point.under_way.add(trial)
+                        workers.begin(key, point.job, trial, point.trace)
+                    for key, answer, error in workers.answers():
+                        self._take(key, answer, error)
+                        if self._points[key[0]].used:
+                            unfinished.pop(key[0], None)
         finally:
             forget()
-
-    def _take_up(self) -> None:
-        for point in self._points:
-            for number, trial in sorted(self._checkpoint.trials(point).items()):
-                self._add(point, number, trial, None)
-            for number, trial in sorted(point.cached.found.items()):
-                if not point.used and number < point.rule.most and number not in point.finished:
-                    self._add(point, number, trial, None)
-            raise_heard()
-
-    def _run(self, workers: Workers) -> None:
-        unfinished = {number: point for number, point in enumerate(self._points) if not point.used}
-        while unfinished:
-            raise_heard()
-            for key in self._next(unfinished, workers.room()):
-                point, trial = self._points[key[0]], key[1]
-                point.under_way.add(trial)
-                workers.begin(key, point.job, trial, point.trace)
-            for key, answer, error in workers.answers():
-                self._take(key, answer, error)
-                if self._points[key[0]].used:
-                    unfinished.pop(key[0], None)
+        return bool(complete)
 
     def _next(self, unfinished: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
         """Trials to begin: those that are needed, point after point; then, should room be left, those that may be."""
@@ -135,11 +134,12 @@ class TrialDriver:
         self._report(TrialEvent(point, key[1], None))
 
 
-def _uninterrupted(work: Callable[[], None]) -> bool:
-    """Do it; returns whether no Ctrl-C ended it."""
+@contextmanager
+def _until_interrupted() -> Iterator[list[bool]]:
+    """Ctrl-C ends the block; what it is given holds something after a block that came to its end."""
+    complete: list[bool] = []
     try:
-        work()
+        yield complete
+        complete.append(True)
     except KeyboardInterrupt:
         log.warning("interrupted")
-        return False
-    return True

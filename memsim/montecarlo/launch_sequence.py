@@ -1,8 +1,8 @@
-"""Sequences of a program's launches: in each trial some of them, in order, each with L2 as the last left it."""
+"""Sequences of a program's launches: in each trial all or some, one by one, each with L2 as the last left it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,9 +21,11 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, add_demand, demand, tables, worthwhile_jobs
+from memsim.montecarlo.run import about_run, add_demand, check_numbers, demand, tables, worthwhile_jobs
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
+from memsim.montecarlo.trials import Trials, arrays_of, trial_of
 from memsim.support.result_cache import StoredRows
+from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
@@ -35,7 +37,7 @@ class LaunchSequence:
 
     Attributes:
         trial: its number, which its draws depend on.
-        positions: of launches in the program, ascending.
+        positions: of launches in the program, each once, in the order in which they are replayed.
     """
 
     trial: int
@@ -62,12 +64,17 @@ class LaunchSequences:
     folder: Path
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
+    _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
     _prepared: bool = False
 
     def __post_init__(self) -> None:
-        """Raises InputError for a block that fits no SM."""
+        """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
+        by_digest: dict[str, Execution] = {}
         for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
-            self._executions[position] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
+            trace = self.traces[position]
+            if trace.digest not in by_digest:
+                by_digest[trace.digest] = Execution.of(trace, self.gpu, self.folder / str(position))
+            self._executions[position] = by_digest[trace.digest]
 
     def replay(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> None:
         """Replay the sequences, except those in the cache from an earlier run.
@@ -89,13 +96,13 @@ class LaunchSequences:
             jobs = worthwhile_jobs(
                 [self._executions[position].transactions for position in todo[0].positions], len(todo)
             )
-        job = partial(_trial, _Launches(self._executions, self.seed))
-        with closing(in_processes(job, todo, max(1, min(jobs, len(todo))))) as replays:
+        job = partial(_trial, self._executions, self.seed)
+        with closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
             for number, found in replays:
                 sequence = todo[number]
                 for position, trial in zip(sequence.positions, found, strict=True):
                     self.trials[sequence.trial, position] = trial
-                    cached[sequence.trial].add(position, {name: getattr(trial, name) for name in Trial.columns(0)})
+                    cached[sequence.trial].add(position, arrays_of(trial))
                 done += 1
                 if progress:
                     progress(done, len(self.sequences))
@@ -105,18 +112,24 @@ class LaunchSequences:
         ops, arrays = tables(self.traces[position])
         return {"about": self._about(position), "ops": ops, "arrays": arrays, "sources": {}}
 
-    def texts(self, position: int) -> dict[str, Any]:
-        """What :meth:`Trials.of` wants in addition to the trials of a launch."""
-        trace, execution = self.traces[position], self._executions[position]
-        about = self._about(position)
-        cached = CachedTrials(cache_key(about), len(trace.ops))
-        if cached.demand is None:
-            self._prepare()
-            cached.keep_demand(demand(trace, execution))
-        assert cached.demand is not None
-        ops, arrays = tables(trace)
-        add_demand(about, ops, cached.demand)
-        return {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
+    def texts(self, position: int, provenance: Mapping[str, Any]) -> dict[str, Any]:
+        """What :meth:`Trials.of` wants in addition to the trials of a launch; about the launches before it, too.
+
+        Args:
+            provenance: field of the GPU -> where its value comes from.
+        """
+        texts, trace = self.names(position), self.traces[position]
+        if trace.digest not in self._demand:
+            cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
+            self._demand[trace.digest] = cached.demand(lambda: self._find_demand(position))
+        add_demand(texts["about"], texts["ops"], self._demand[trace.digest])
+        before = [trace.digest for trace in self.traces[:position]]
+        texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
+        return texts | {"sources": trace.sources}
+
+    def _find_demand(self, position: int) -> dict[str, Any]:
+        self._prepare()
+        return demand(self.traces[position], self._executions[position])
 
     def _about(self, position: int) -> dict[str, Any]:
         return about_run(self.traces[position], self._executions[position], self.seed, warm=False)
@@ -131,9 +144,9 @@ class LaunchSequences:
         """Take a sequence's trials from the cache, if all of them are there."""
         found = {}
         for position, arrays in rows.read():
-            columns = Trial.columns(len(self.traces[position].ops)) if position in sequence.positions else None
-            if {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == columns:
-                found[sequence.trial, position] = Trial(**arrays)
+            trial = trial_of(arrays, len(self.traces[position].ops)) if position in sequence.positions else None
+            if trial is not None:
+                found[sequence.trial, position] = trial
         if len(found) < len(sequence.positions):
             return False
         self.trials |= found
@@ -143,44 +156,80 @@ class LaunchSequences:
         """Coalesce each launch, and give a line the same number in all of them; once."""
         if self._prepared:
             return
-        executions = list(self._executions.values())
-        for position, execution in self._executions.items():
+        executions = {execution.digest: execution for execution in self._executions.values()}
+        traces = {trace.digest: trace for trace in self.traces}
+        for digest, execution in executions.items():
             execution.folder.mkdir(exist_ok=True)
-            coalesce(self.traces[position], execution.gpu, execution.folder)
-        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions]
+            coalesce(traces[digest], execution.gpu, execution.folder)
+        own = [np.load(column_path(execution.folder, "line_address")) for execution in executions.values()]
         every = np.unique(np.concatenate(own))
-        for execution, addresses in zip(executions, own, strict=True):
+        for execution, addresses in zip(executions.values(), own, strict=True):
             path = column_path(execution.folder, "lines")
             lines = np.load(path)
             np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
             np.save(column_path(execution.folder, "line_address"), every)
-        first, *others = executions
+        first, *others = executions.values()
         first.lay_out()
-        for position, execution in zip(list(self._executions)[1:], others, strict=True):
+        for execution in others:
             if execution.gpu.l1 == first.gpu.l1:
-                self._executions[position] = execution.share_layout(first)
+                executions[execution.digest] = execution.share_layout(first)
             else:  # its shared memory leaves another L1, with another number of sets
                 execution.lay_out()
+        self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
 
 
-@dataclass(frozen=True)
-class _Launches:
-    """What all trials have in common."""
+def run_program(
+    traces: Sequence[Trace],
+    gpu: GPU,
+    *,
+    trials: int,
+    seed: int = 0,
+    jobs: int | None = 1,
+    progress: Callable[[int, int], None] | None = None,
+    provenance: Mapping[str, Any] | None = None,
+) -> list[Trials]:
+    """Replay launches in their order, in every trial all of them, with L2 as the one before left it.
 
-    executions: dict[int, Execution]
-    seed: int
+    Between launches L1s are emptied, as GPUs do when a kernel begins, and memory's rows are closed; L2 keeps its lines,
+    those that are dirty too. A trace of a part of a launch leaves what that part left.
+
+    Args:
+        traces: of one run of a program, whose addresses agree, in the order of their launches.
+        gpu: the configuration.
+        trials: how many; what one draws depends on `seed`, its number and the launch's position.
+        jobs: processes; None: all cores, unless there is little to do.
+        progress: called with the trials done, and all.
+        provenance: field of the GPU -> where its value comes from, for the results to keep.
+
+    Returns:
+        The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
+
+    Raises:
+        InputError: a trace that does not fit the GPU, or numbers out of range.
+    """
+    check_numbers(trials, seed, 1 if jobs is None else jobs)
+    positions = tuple(range(len(traces)))
+    with Scratch() as folder:
+        in_order = [LaunchSequence(number, positions) for number in range(trials)]
+        sequences = LaunchSequences(traces, gpu, in_order, seed, Path(folder))
+        sequences.replay(jobs, progress)
+        return [
+            Trials.of({number: sequences.trials[number, position] for number in range(trials)},
+                      **sequences.texts(position, provenance or {}))
+            for position in positions
+        ]  # fmt: skip
 
 
-def _trial(program: _Launches, sequence: LaunchSequence) -> list[Trial]:
+def _trial(executions: Mapping[int, Execution], seed: int, sequence: LaunchSequence) -> list[Trial]:
     """The launches of a sequence, one after another."""
     before: System | None = None
     layouts: dict[int, AddressLayout] = {}  # by the sets of L1, which each launch's shared memory decides on
-    (first, _) = np.random.SeedSequence(program.seed, spawn_key=(sequence.trial, sequence.positions[0])).spawn(2)
+    (first, _) = np.random.SeedSequence(seed, spawn_key=(sequence.trial, sequence.positions[0])).spawn(2)
     found = []
     for position in sequence.positions:
-        execution = program.executions[position]
-        replay, grouping = np.random.SeedSequence(program.seed, spawn_key=(sequence.trial, position)).spawn(2)
+        execution = executions[position]
+        replay, grouping = np.random.SeedSequence(seed, spawn_key=(sequence.trial, position)).spawn(2)
         gpu, address_layout = execution.gpu, layouts.get(execution.gpu.l1.sets, execution.layout)
         if before is not None and gpu.stochastic.page_placement:  # pages lie where they lay
             if gpu.l1.sets not in layouts:

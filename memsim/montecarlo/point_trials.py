@@ -28,11 +28,6 @@ class StoppingRule:
     most: int
     new: Callable[[], Enough] | None = None
 
-    @classmethod
-    def exactly(cls, trials: int) -> StoppingRule:
-        """So many trials."""
-        return cls(trials, trials)
-
 
 @dataclass(eq=False)
 class PointTrials:
@@ -86,11 +81,10 @@ class PointTrials:
         """Take in a trial, and ask the rule about the first ones in order: when they come does not matter."""
         self.finished[number] = trial
         while not self.used and self._judged in self.finished:
-            enough = self._enough is not None and self._enough(self._one(self._judged))
+            enough = self._enough is not None and self._enough(
+                Trials.of({self._judged: self.finished[self._judged]}, **self.texts)
+            )
             self._judged += 1
             self.reached = enough and self._judged >= self.rule.least
             if self.reached or self._judged >= self.rule.most:
                 self.used = self._judged
-
-    def _one(self, number: int) -> Trials:
-        return Trials.of({number: self.finished[number]}, **self.texts)

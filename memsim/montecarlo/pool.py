@@ -98,7 +98,7 @@ def in_processes(
 ) -> Generator[tuple[int, Found], None, None]:
     """`function` of every item, in so many processes: (number of the item, what was found), as they finish.
 
-    Closing the generator ends the workers at once.
+    One is this process itself. Closing the generator ends the workers at once.
 
     Args:
         function: see :class:`Processes`.
@@ -107,6 +107,9 @@ def in_processes(
     Raises:
         InputError: a worker was killed; and whatever `function` raises, with the worker's traceback as a note.
     """
+    if workers <= 1:
+        yield from ((number, function(item)) for number, item in enumerate(items))
+        return
     todo, under_way = enumerate(items), 0
     with closing(Processes(function, workers)) as team:
         while True:

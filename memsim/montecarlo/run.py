@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,8 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
-from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import store
-from memsim.montecarlo.checkpoint import open_checkpoint
+from memsim.montecarlo.checkpoint import Checkpoint, open_checkpoint
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.chosen_blocks import add_sample, choose_blocks
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
@@ -56,8 +55,7 @@ def run(
     at_least: int = 20,
     warm: bool = False,
     progress: Callable[[Trials], None] | None = None,
-    quantum: int | None = None,
-    provenance: dict[str, Any] | None = None,
+    provenance: Mapping[str, Any] | None = None,
     rule: dict[str, Any] | None = None,
     out: str | Path | None = None,
     resume: bool = False,
@@ -66,29 +64,19 @@ def run(
     engine: str = Engine.compiled,
     sample: bool = False,
 ) -> Trials:
-    """Replay `trace` on `gpu`, `trials` times.
+    """Replay `trace` on `gpu`, `trials` times; what is not said here, :func:`memsim.simulate` says.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
-    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order, so the answer does not
-    depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
+    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order (Trials of one), so the
+    answer does not depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are
+    any.
 
     Args:
         trials: how many; the most, with `enough`.
-        jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
-        enough: called with each next trial (Trials of one); True: those so far are enough.
-        warm: every trial starts from the caches that one uncounted replay leaves.
-        progress: called with each trial as it finishes (Trials of one), those that are there already first.
-        quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
-        out: the result file to write; until it is whole, finished trials are kept next to it.
-        resume: go on with the trials of `out`, and with those that a killed run left.
-        force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
-        engine: what replays the trace (montecarlo.choices.Engine).
-        sample: replay groups of blocks in time, and walk the others through the caches' tags
-            (montecarlo.chosen_blocks).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
@@ -98,66 +86,105 @@ def run(
     replays_on = _checked(engine, warm, sample)
     if replays_on is Engine.compiled:
         check_compiled(gpu)
-    assert not sources or replays_on is Engine.compiled
-    assert not sources or (out is None and len(sources) == trials)
-    with listening(), Scratch() as folder, open_checkpoint(out, _stored, resume, force) as checkpoint:
+    assert not sources or (replays_on is Engine.compiled and out is None and len(sources) == trials)
+    with listening(), Scratch() as folder, open_checkpoint(out, lambda out: [store.load(out)], resume, force) as kept:
         execution = Execution.of(trace, gpu, folder)
-        about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         blocks = choose_blocks(trace, execution) if sample else None
-        if blocks is not None:
-            add_sample(about, blocks)
-        ops, arrays = tables(trace)
-        texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
-        cached = _cached_trials(about, len(ops), not sources and replays_on is Engine.compiled)
-        job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
+        job = TrialJob(execution, seed, warm, tuple(sources), replays_on, blocks)
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
-        point = PointTrials(job, texts, stopping, cached, trace.path)
-        checkpoint.check_only(point)
-        heard = (lambda event: _tell(progress, event)) if progress else (lambda event: None)
-        driver = TrialDriver([point], checkpoint, heard)
+        point = point_of(trace, job, trace.path, stopping, provenance=provenance)
+        point.texts["sources"] = trace.sources
+        kept.check_only(point)
+
+        def report(event: TrialEvent) -> None:
+            if progress and event.trial is not None:
+                progress(Trials.of({event.number: event.trial}, **point.texts))
+
+        driver = TrialDriver([point], kept, report)
         if driver.take_up() and not point.used:
             _replay(driver, point, trace, jobs)
         if not point.finished:
             raise KeyboardInterrupt
-        chosen = _chosen(point, checkpoint.saved(point))
+        # More may have finished out of order, and which, depends on the processes.
+        saved = kept.saved(point)
+        chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+        about = point.texts["about"]
         about["interrupted"] = not point.reached and len(chosen) < trials
         about["until"] = None if rule is None else rule | {"reached": point.reached}
         if blocks is None:
-            add_demand(about, ops, _demand(cached, execution, trace))
-        done = Trials.of(chosen, **texts)
+            add_demand(about, point.texts["ops"], point.cached.demand(lambda: _demand(trace, execution)))
+        done = Trials.of(chosen, **point.texts)
         if out is not None:
             store.save(out, done)
-            checkpoint.complete = True
+            kept.complete = True
     return done
 
 
-def _cached_trials(about: Mapping[str, Any], n_ops: int, cacheable: bool) -> CachedTrials:
-    """The cache of a run; without one for the reference model, which takes no trials of the compiled engine."""
-    return CachedTrials(cache_key(about) if cacheable else None, n_ops)
+def point_of(
+    trace: Trace,
+    job: TrialJob,
+    shared: Any,
+    rule: StoppingRule,
+    label: str = "",
+    provenance: Mapping[str, Any] | None = None,
+) -> PointTrials:
+    """The trials of a trace on a GPU.
+
+    Args:
+        job: its execution is in the folder that all workers of a machine share.
+        shared: what workers are given in the trace's place, see teams.Team.share.
+        label: for messages.
+        provenance: as for :func:`run`.
+    """
+    ops, arrays = tables(trace)
+    about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": dict(provenance or {})}
+    if job.sample is not None:
+        add_sample(about, job.sample)
+    is_cached = not job.sources and job.engine is Engine.compiled  # the reference model takes none of the engine's
+    cached = CachedTrials(cache_key(about) if is_cached else None, len(ops))
+    return PointTrials(job, {"about": about, "ops": ops, "arrays": arrays}, rule, cached, shared, label)
 
 
-def _chosen(point: PointTrials, saved: Mapping[int, Trial]) -> dict[int, Trial]:
-    """The trials of the result; more may have finished out of order, and which, depends on the processes."""
-    return {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
+def simulate_each(
+    trace: Trace,
+    gpus: Iterable[GPU],
+    *,
+    trials: int,
+    seed: int = 0,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[GPU, Trials]:
+    """Trials of a trace on every GPU; the same trial number draws the same on all of them.
+
+    What GPUs that coalesce alike share is made once.
+
+    Args:
+        gpus: one that is named twice is replayed once.
+        progress: called with the trials done, and all.
+
+    Raises:
+        InputError: a kernel whose block fits no SM; a worker that is killed again and again.
+        KeyboardInterrupt: Ctrl-C; what was finished is of no use without the rest.
+    """
+    different = list(dict.fromkeys(gpus))
+    done, total = count(1), trials * len(different)
+    tell = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
+    load_loops(different[0])
+    with listening(), Scratch() as name, team("local", jobs, replay, Path(name)) as workers:
+        shared, rule = workers.share(trace), StoppingRule(trials, trials)
+        jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
+        points = [point_of(trace, job, shared, rule) for job in jobs_of]
+        driver = TrialDriver(points, Checkpoint(), tell)
+        if not (driver.take_up() and driver.run(workers.workers)):
+            raise KeyboardInterrupt
+    return {gpu: found for gpu, point in zip(different, points, strict=True) if (found := point.answer) is not None}
 
 
-def _demand(cached: CachedTrials, execution: Execution, trace: Trace) -> dict[str, Any]:
-    """What :func:`demand` finds, from the cache if it is there."""
-    if cached.demand is None:
-        transactions, _ = prepared(execution, trace)
-        with phase("profiling accesses", "rows", trace.n_instructions):
-            cached.keep_demand(demand(trace, transactions))
-    assert cached.demand is not None
-    return cached.demand
-
-
-def _stored(out: str | Path) -> list[Trials]:
-    return [store.load(out)]
-
-
-def _tell(progress: Callable[[Trials], None], event: TrialEvent) -> None:
-    if event.trial is not None:
-        progress(Trials.of({event.number: event.trial}, **event.point.texts))
+def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:
+    """What :func:`demand` finds, with a bar."""
+    laid_out, _ = prepared(execution, trace)
+    with phase("profiling accesses", "rows", trace.n_instructions):
+        return demand(trace, laid_out)
 
 
 def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
@@ -207,14 +234,9 @@ def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     return Engine(engine)
 
 
-def versions() -> dict[str, str]:
-    """Python's, memsim's and those of the packages that results depend on."""
-    return dict(_versions())
-
-
 @cache
-def _versions() -> dict[str, str]:
-    """Looked up once: each takes a search of the installed packages."""
+def versions() -> dict[str, str]:
+    """Python's, memsim's and those of the packages that results depend on; each takes a search of what is installed."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
@@ -225,7 +247,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
         "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
         "warm": warm,
-        "versions": versions(),
+        "versions": dict(versions()),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "trace": {
             "digest": trace.digest,
@@ -245,7 +267,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
     """What a trace asks for on the GPU, as its execution is laid out: `executed`, and `profiles`, one per static op."""
-    return {"executed": executed(trace, execution), "profiles": [asdict(found) for found in profile(trace, execution)]}
+    return {"executed": executed(trace, execution), "profiles": [dict(vars(one)) for one in profile(trace, execution)]}
 
 
 def add_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], demand: Mapping[str, Any]) -> None:
@@ -271,5 +293,5 @@ def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
 
 def tables(trace: Trace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The static ops and the arrays of a trace, as a result keeps them."""
-    ops = [asdict(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
-    return ops, [asdict(array) | {"space": array.space.name} for array in trace.arrays]
+    ops = [vars(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
+    return ops, [vars(array) | {"space": array.space.name} for array in trace.arrays]

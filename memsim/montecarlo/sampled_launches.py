@@ -2,7 +2,8 @@
 
 Launches of the same kernel, shape and nearly the same work are a group. A trial replays the first launch of each group,
 which finds a cold L2, and one of its others, drawn anew in every trial; where the launch right before one of these is
-not replayed anyway, it is, so that L2 is as it leaves it. A trial's time of the program is
+not replayed anyway, it is, so that L2 is as it leaves it. An equal launch serves as well: one that repeats the launch
+before it is replayed right after the first of its group. A trial's time of the program is
 
     T = sum over groups of (first + (launches - 1) x drawn),
 
@@ -21,12 +22,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
@@ -45,19 +44,14 @@ class Group:
         kernel: its name.
         positions: of its launches in the program, from 0, ascending.
         first, others: trials of the first one, and of those that were drawn; the latter None where there is one launch.
-        of_first, of_others: the same by number.
-        of_each: where all launches are replayed, trials by number of those after the first, by position.
-        each: the same as Trials, by position.
+        each: where all launches are replayed, trials of those after the first, by position.
     """
 
     kernel: str
     positions: list[int]
     first: Trials | None = None
     others: Trials | None = None
-    of_first: dict[int, Trial] = field(default_factory=dict)
-    of_others: dict[int, Trial] = field(default_factory=dict)
-    of_each: dict[int, dict[int, Trial]] = field(default_factory=dict)
-    each: list[Trials] = field(default_factory=list)
+    each: dict[int, Trials] = field(default_factory=dict)
 
     def drawn(self, share: float) -> int:
         """The launch that stands for those after the first, at a share of them; the first where it is alone."""
@@ -140,6 +134,34 @@ def run_sampled(
     return groups, False
 
 
+def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> list[int]:
+    """The launches that a trial replays, each after one that leaves L2 as the launch before it does.
+
+    Args:
+        pairs: positions of the first launch of each group and of the one that was drawn.
+        digests: of all launches' traces.
+
+    >>> replay_order([(0, 5), (1, 8)], ["a", "b", *"aaaabbb"])  # 5 and 8 repeat the launches before them
+    [0, 5, 1, 8]
+    >>> replay_order([(0, 4), (1, 5), (6, 6)], list("abababc"))
+    [0, 1, 4, 5, 6]
+    """
+    drawn = {position for pair in pairs for position in pair}
+    repeats = {
+        first: other
+        for first, other in pairs
+        if other > first + 1 and digests[other] == digests[other - 1] == digests[first] and other + 1 not in drawn
+    }
+    order: list[int] = []
+    for position in sorted(drawn - set(repeats.values())):
+        if position and (not order or digests[order[-1]] != digests[position - 1]):
+            order.append(position - 1)
+        order.append(position)
+        if position in repeats:
+            order.append(repeats[position])
+    return order
+
+
 class _Batch:
     """Some trials of a program's groups, and what each replays."""
 
@@ -147,7 +169,7 @@ class _Batch:
         self, traces: Sequence[Trace], gpu: GPU, groups: list[Group], shares: dict[int, float], seed: int,
         folder: Path, origins: Mapping[str, object],
     ) -> None:  # fmt: skip
-        self._traces, self._groups, self._origins = traces, groups, origins
+        self._groups, self._origins = groups, origins
         self._drawn = {
             number: [(group.positions[0], group.drawn(share)) for group in groups] for number, share in shares.items()
         }
@@ -155,44 +177,39 @@ class _Batch:
         self._all = len(traces) <= FEW * sample
         sequences = []
         for number, pairs in self._drawn.items():
-            drawn = {position for pair in pairs for position in pair}
-            positions = drawn | {position - 1 for position in drawn if position}
-            if self._all:
-                positions = set(range(len(traces)))
-            sequences.append(LaunchSequence(number, tuple(sorted(positions))))
+            positions = range(len(traces)) if self._all else replay_order(pairs, [trace.digest for trace in traces])
+            sequences.append(LaunchSequence(number, tuple(positions)))
         self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder)
 
     def add(self) -> bool:
         """Add the trials that are finished to the groups; returns whether there are any."""
-        complete = [
-            number
+        trials = self.sequences.trials
+        complete = {
+            number: pairs
             for number, pairs in self._drawn.items()
-            if all((number, position) in self.sequences.trials for pair in pairs for position in pair)
-        ]
-        for number in complete:
-            for group, (first, other) in zip(self._groups, self._drawn[number], strict=True):
-                group.of_first[number] = self.sequences.trials[number, first]
-                if other != first:
-                    group.of_others[number] = self.sequences.trials[number, other]
-                for position in group.positions[1:] if self._all else ():
-                    group.of_each.setdefault(position, {})[number] = self.sequences.trials[number, position]
+            if all((number, position) in trials for pair in pairs for position in pair)
+        }
         for index, group in enumerate(self._groups if complete else ()):
-            group.first = Trials.of(group.of_first, **self._texts(group.first, group.positions[0]))
-            if group.of_others:
-                group.others = Trials.of(
-                    group.of_others, **self._texts(group.others, self._drawn[complete[0]][index][1])
-                )
-            if group.of_each:
-                group.each = [Trials.of(of, **self.sequences.names(position)) for position, of in group.of_each.items()]
+            drawn = {
+                number: pairs[index][1] for number, pairs in complete.items() if pairs[index][1] != pairs[index][0]
+            }
+            group.first = self._extended(group.first, dict.fromkeys(complete, group.positions[0]))
+            group.others = self._extended(group.others, drawn) if drawn else group.others
+            for position in group.positions[1:] if self._all else ():
+                before, each = group.each.get(position), dict.fromkeys(complete, position)
+                group.each[position] = self._extended(before, each, only_time=True)
         return bool(complete)
 
-    def _texts(self, before: Trials | None, position: int) -> dict[str, Any]:
-        """Of the launch that was drawn first."""
+    def _extended(self, before: Trials | None, positions: Mapping[int, int], only_time: bool = False) -> Trials:
+        """Some trials and further ones, by number the launch that each replayed; their texts are the first's.
+
+        Args:
+            only_time: whether nothing but their time is asked for.
+        """
+        added = {number: self.sequences.trials[number, position] for number, position in positions.items()}
         if before is not None:
-            return {name: getattr(before, name) for name in ("about", "ops", "arrays", "sources")}
-        texts = self.sequences.texts(position)
-        texts["about"] |= {
-            "gpu_provenance": dict(self._origins),
-            "launches_before": [trace.digest for trace in self._traces[:position]],
-        }
-        return texts
+            texts = {name: getattr(before, name) for name in ("about", "ops", "arrays", "sources")}
+            return Trials.of(before.separate() | added, **texts)
+        first = next(iter(positions.values()))
+        texts = self.sequences.names(first) if only_time else self.sequences.texts(first, self._origins)
+        return Trials.of(added, **texts)

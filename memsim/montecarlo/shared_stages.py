@@ -13,6 +13,7 @@ import os
 import shutil
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -115,7 +116,9 @@ def made_once(folder: Path, stage: str, gpu: GPU, make: Callable[[Path, GPU], No
                 temporary.write_text(json.dumps(read))
                 temporary.replace(_record(path))
         finally:
-            _remove(temporary)
+            shutil.rmtree(temporary, ignore_errors=True)
+            with suppress(OSError):  # it was a folder, or is not there
+                temporary.unlink()
         known.append((read, path))
     return path
 
@@ -150,10 +153,3 @@ def _counting(advance: Advance, total: int) -> Callable[[int], None]:
         advance(done, total)
 
     return more
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path, ignore_errors=True)
-    else:
-        path.unlink(missing_ok=True)

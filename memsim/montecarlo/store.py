@@ -29,8 +29,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.op_profile import OCTAVES, OpProfile
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.files import replacing, writing
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
@@ -77,11 +76,9 @@ def save(path: str | Path, trials: Trials) -> None:
     Raises:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
-    with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
-        with hdf5.created(sink, SCHEMA, VERSION) as file:
-            write(file, trials)
-            source_text.write(file, trials.sources)
-        sink.seal()
+    with hdf5.written(path, SCHEMA, VERSION, durable=True) as file:
+        write(file, trials)
+        source_text.write(file, trials.sources)
 
 
 def write(group: h5py.Group, trials: Trials) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -72,7 +73,7 @@ def team(text: str, jobs: int, function: Callable[..., Any], scratch: Path) -> I
         raise InputError("--executor", text, "is not known; give local, dask, dask:ADDRESS or mpi")
     if kind == "local":
         with closing(LocalWorkers(function) if jobs == 1 else Processes(function, jobs)) as workers:
-            yield Team(workers, _where_it_lies, scratch)
+            yield Team(workers, attrgetter("path"), scratch)
         return
     with _mpi(function) if kind == "mpi" else _dask(function, address, jobs) as found:
         yield found
@@ -103,10 +104,7 @@ class LocalWorkers:
 
     def answers(self) -> list[tuple[Any, Any, Exception | None]]:
         key, item = self._given.pop()
-        try:
-            return [(key, self._function(*item), None)]
-        except Exception as error:
-            return [(key, None, error)]
+        return [_answer(key, lambda: self._function(*item))]
 
     def close(self) -> None:
         """Nothing is left to end."""
@@ -131,18 +129,14 @@ class FutureWorkers:
 
     def answers(self) -> list[tuple[Any, Any, Exception | None]]:
         done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
-        return [self._answer(future) for future in done]
-
-    def _answer(self, future: Future) -> tuple[Any, Any, Exception | None]:
-        key = self._under_way.pop(future)
-        try:
-            return key, future.result(), None
-        except Exception as error:
-            return key, None, error
+        return [_answer(self._under_way.pop(future), future.result) for future in done]
 
 
-def _where_it_lies(trace: Trace) -> Path:
-    return trace.path
+def _answer(key: Any, find: Callable[[], Any]) -> tuple[Any, Any, Exception | None]:
+    try:
+        return key, find(), None
+    except Exception as error:
+        return key, None, error
 
 
 @contextmanager
@@ -157,7 +151,7 @@ def _mpi(function: Callable[..., Any]) -> Iterator[Team]:
     workers = max(MPI.COMM_WORLD.Get_size() - 1, 1)
     with MPIPoolExecutor() as executor:
         try:
-            yield Team(FutureWorkers(executor, function, lambda: _AHEAD * workers), _where_it_lies, folder)
+            yield Team(FutureWorkers(executor, function, lambda: _AHEAD * workers), attrgetter("path"), folder)
         finally:
             for _ in range(workers):
                 executor.submit(_remove, folder)

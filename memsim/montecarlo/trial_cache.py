@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.trials import arrays_of, trial_of
+from memsim.support.cache import own_digest
 from memsim.support.result_cache import StoredRows
-from memsim.support.source_digest import own_digest
 
 ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
 _PACKAGES = ("memsim", "numpy", "numba")
@@ -56,27 +57,27 @@ class CachedTrials:
 
     Attributes:
         found: trials by number, those that were there and those added since.
-        demand: what :func:`memsim.montecarlo.run.add_demand` adds to a result's texts, if it is kept.
     """
 
     def __init__(self, key: str | None, n_ops: int) -> None:
         self._rows = StoredRows(key)
         self.found: dict[int, Trial] = {}
-        self.demand: dict[str, Any] | None = None
+        self._demand: dict[str, Any] | None = None
         for number, arrays in self._rows.read():
             if number == _DEMAND:
-                self.demand = json.loads(arrays["text"].tobytes())
-            elif {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == Trial.columns(n_ops):
-                self.found[number] = Trial(**arrays)
+                self._demand = json.loads(arrays["text"].tobytes())
+            elif (trial := trial_of(arrays, n_ops)) is not None:
+                self.found[number] = trial
 
     def add(self, number: int, trial: Trial) -> None:
         """Keep a trial."""
         if number not in self.found:
             self.found[number] = trial
-            self._rows.add(number, {name: getattr(trial, name) for name in Trial.columns(0)})
+            self._rows.add(number, arrays_of(trial))
 
-    def keep_demand(self, demand: Mapping[str, Any]) -> None:
-        """Keep what the trace asks of the GPU."""
-        self.demand = dict(demand)
-        text = json.dumps(demand).encode()
-        self._rows.add(_DEMAND, {"text": np.frombuffer(text, np.uint8)})
+    def demand(self, find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """What the trace asks of the GPU, see :func:`memsim.montecarlo.run.demand`: found and kept unless it is."""
+        if self._demand is None:
+            self._demand = find()
+            self._rows.add(_DEMAND, {"text": np.frombuffer(json.dumps(self._demand).encode(), np.uint8)})
+        return self._demand

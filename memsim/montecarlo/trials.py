@@ -55,5 +55,16 @@ class Trials(Trial):
 
     def separate(self) -> dict[int, Trial]:
         """The trials by number: the inverse of :meth:`of`."""
-        names = Trial.columns(0)
-        return {int(k): Trial(**{name: getattr(self, name)[row] for name in names}) for row, k in enumerate(self.trial)}
+        columns = arrays_of(self)
+        return {int(k): Trial(**{name: of[row] for name, of in columns.items()}) for row, k in enumerate(self.trial)}
+
+
+def arrays_of(trial: Trial) -> dict[str, np.ndarray]:
+    """The arrays of one trial (or of several) by name, as journals and caches keep them."""
+    return {name: getattr(trial, name) for name in Trial.columns(0)}
+
+
+def trial_of(arrays: Mapping[str, np.ndarray], n_ops: int) -> Trial | None:
+    """The trial of stored arrays; None where they are not those of a kernel with `n_ops` static ops."""
+    fits = {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == Trial.columns(n_ops)
+    return Trial(**arrays) if fits else None

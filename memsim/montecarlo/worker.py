@@ -31,7 +31,6 @@ class TrialJob:
         execution: of the trace on the GPU.
         seed: of all draws.
         warm: every trial starts from the caches that one uncounted replay leaves.
-        quantum: cycles between hand-overs; changes nothing but speed.
         sources: of each trial, by source of randomness, the number of the trial whose draw replaces its own.
         engine: what replays the trace.
         sample: the blocks that are replayed in time; None: all.
@@ -40,7 +39,6 @@ class TrialJob:
     execution: Execution
     seed: int
     warm: bool = False
-    quantum: int | None = None
     sources: tuple[Mapping[str, int], ...] = ()
     engine: Engine = Engine.compiled
     sample: BlockSample | None = None
@@ -88,7 +86,7 @@ def _trial(job: TrialJob, number: int, execution: Execution, transactions: Trans
         else:
             others[source], _ = _seeds(job, other)
     system = System(
-        transactions, execution.gpu, execution.resident, replay, where, job.quantum, others=others, reusable=_reusable,
+        transactions, execution.gpu, execution.resident, replay, where, others=others, reusable=_reusable,
         name=execution.trace, sample=job.sample,
     )  # fmt: skip
     done = system.run(job.warm, np.random.default_rng(grouping))

@@ -24,6 +24,7 @@ class Way:
     pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
     dirty: set[int] = field(default_factory=set)
     activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
+    words: set[tuple[int, int]] = field(default_factory=set)  # L2: (sector, word) written of sectors covered in part
     prefetched: set[int] = field(default_factory=set)  # L2: fetched by the prefetcher, and not asked for since
     stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
@@ -33,6 +34,11 @@ class Way:
     location: DramLocation = (0, 0, 0)  # L2: of the line in DRAM
 
     @property
+    def partial(self) -> set[int]:
+        """L2: sectors that stores covered in part, whose rest is in memory alone and is not on its way."""
+        return self.dirty - self.valid - self.pending.keys()
+
+    @property
     def replaceable(self) -> bool:
         """Whether it may take another line: it waits for no data."""
         return not self.pending and not self.reserved
@@ -40,7 +46,7 @@ class Way:
     def clear(self, line: int | None) -> None:
         """Hold another line, without any data yet."""
         self.line = line
-        for state in (self.valid, self.pending, self.dirty, self.activated, self.prefetched, self.stale):
+        for state in (self.valid, self.pending, self.dirty, self.activated, self.words, self.prefetched, self.stale):
             state.clear()
 
 

@@ -40,7 +40,8 @@ class L1Cache:
         if access.kind is OpKind.atomic:
             return self.bypass(access, line, mask)
         merged = int(trace.merged[number]) if len(trace.merged) else 0
-        return self.store(access, line, mask, int(trace.partial[number]), merged)
+        words = int(trace.words[number]) if len(trace.words) else 0
+        return self.store(access, line, mask, int(trace.partial[number]), words, merged)
 
     def set_of(self, line: int) -> CacheSet:
         """The set of a line."""
@@ -88,7 +89,7 @@ class L1Cache:
         self.count(access, "atomic_miss" if atomic else "read_miss", sectors(mask), set(), set())
         return True
 
-    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int, merged: int) -> bool:
+    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int, words: int, merged: int) -> bool:
         """Store sectors (or send a reduction): what stays in L1 depends on the write policy.
 
         Sectors in `merged` are not sent: the warp's next store takes them along.
@@ -122,7 +123,8 @@ class L1Cache:
             if sent:
                 self.stores += 1
                 request = Request.reduction if reduction else Request.store
-                self.sm.send(request, line, sent, access.op).partial = partial
+                packet = self.sm.send(request, line, sent, access.op)
+                packet.partial, packet.words = partial, words
         self.count(access, f"{'atomic' if reduction else 'write'}_{event}", requested, hits, set())
         return True
 

@@ -11,7 +11,7 @@ reaches the slice of its own partition, which keeps copies of lines whose home i
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -67,6 +67,8 @@ class L2Slice:
         self.reads = self.writes = 0  # under way to DRAM
         self.dirty_limit = min(l2.ways, l2.max_dirty_ways or l2.ways)
         self.most_writes = (2 if self.dirty_limit == l2.ways else 3) * self.lines_per_packet  # of one packet
+        if l2.max_partial_ways:  # one more per line, and a read for each
+            self.most_writes = 2 * (self.most_writes + self.lines_per_packet)
         self.mshrs = max(l2.mshrs, self.most_writes)
         self.sharers: dict[int, set[int]] = {}  # L1 line -> SMs that requested it since it was last invalidated
         self.partition = 2 * number // l2.slices
@@ -142,7 +144,10 @@ class L2Slice:
         for write in self.write_through:
             self.send_write(write)
         for position in range(self.lines_per_packet):
-            if packet.mask >> position * self.sectors_per_line & (1 << self.sectors_per_line) - 1:
+            if packet.request is Request.store and self.line_sectors(packet.partial, position):
+                self.limit_partial(self.sets[packet.l2_sets[position]])
+        for position in range(self.lines_per_packet):
+            if self.line_sectors(packet.mask, position):
                 self.limit_dirty(self.sets[packet.l2_sets[position]])
         if fetch.fills:
             self.reads += 1
@@ -210,7 +215,8 @@ class L2Slice:
             way.location, way.position = packet.location, position
         else:
             cache_set.touch(way)
-        present, pending = requested & way.valid, requested & (way.pending.keys() - way.valid)
+        held = way.valid | way.partial if store else way.valid
+        present, pending = requested & held, requested & (way.pending.keys() - way.valid)
         self.use_prefetched(way, present, pending)
         missing = requested - present - pending
         hits = present & way.activated if store and self.l2.write_hit is WriteHit.write_activated else present
@@ -272,8 +278,23 @@ class L2Slice:
         way.dirty |= requested - through
         way.activated |= requested if policy is not WriteMiss.no_allocate else requested - missing
         if policy is WriteMiss.validate:
-            way.valid |= missing
+            way.valid |= self.complete_sectors(packet, way, requested - way.valid - way.pending.keys())
         return missing if policy in (WriteMiss.fetch, WriteMiss.update_memory) else set()
+
+    def line_sectors(self, mask: int, position: int) -> set[int]:
+        """The sectors of one L2 line that a mask of the packet names."""
+        first = position * self.sectors_per_line
+        return {s - first for s in sectors(mask) if 0 <= s - first < self.sectors_per_line}
+
+    def complete_sectors(self, packet: Packet, way: Way, stored: set[int]) -> set[int]:
+        """Of sectors that a store writes, those that are complete in L2 now: all, unless L2 reads the rest of parts."""
+        partial = self.line_sectors(packet.partial, way.position) & stored
+        if not self.l2.max_partial_ways or not partial:
+            return stored
+        first = way.position * self.sectors_per_line
+        for sector in range(self.sectors_per_line):
+            way.words |= {(sector, word) for word in range(8) if packet.words >> 8 * (first + sector) + word & 1}
+        return stored - {s for s in partial if not {(s, word) for word in range(8)} <= way.words}
 
     def fetch_sectors(self, way: Way, missing: set[int], fetch: Fetch, position: int) -> None:
         """Add sectors to a fetch: all of their fetch granules that are neither present nor under way."""
@@ -297,14 +318,29 @@ class L2Slice:
         """Write the dirty sectors of a line to DRAM."""
         assert way.line is not None
         line = way.line // self.lines_per_packet
+        if self.l2.max_partial_ways and way.partial:
+            read = self.new_write(line, way.position, way.partial, way.op, way.location)
+            self.send_write(replace(read, write=False, completes=True))
         self.send_write(self.new_write(line, way.position, way.dirty, way.op, way.location))
+
+    def clean(self, way: Way) -> None:
+        """Write the dirty sectors of a line to DRAM; the line stays, and is complete now."""
+        self.write_back(way)
+        if self.l2.max_partial_ways:
+            way.valid |= way.partial
+        way.dirty.clear()
 
     def limit_dirty(self, cache_set: CacheSet) -> None:
         """Too many dirty lines in a set: the first to be replaced is written to DRAM, and stays."""
         dirty = [way for way in cache_set.order if way.dirty]
         if len(dirty) > self.dirty_limit:
-            self.write_back(dirty[0])
-            dirty[0].dirty.clear()
+            self.clean(dirty[0])
+
+    def limit_partial(self, cache_set: CacheSet) -> None:
+        """Too many lines of a set have sectors that stores covered in part: the first to be replaced is completed."""
+        limit, partial = self.l2.max_partial_ways, [way for way in cache_set.order if way.partial]
+        if limit and len(partial) > limit:
+            self.clean(partial[0])
 
     def evict(self, way: Way) -> None:
         """Let a line go: write it back, and with inclusion invalidate it in the L1s that may hold it."""
@@ -347,7 +383,7 @@ class L2Slice:
     def take_answer(self, answer: Fetch) -> None:
         """Take in sectors from DRAM, and answer the packets that have all their data now."""
         self.unblock()
-        if answer.write:
+        if answer.write or answer.completes:
             self.writes -= 1
             return
         self.reads -= 1

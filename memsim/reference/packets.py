@@ -52,6 +52,7 @@ class Packet:
     time: int  # cycle in which it was sent; then, in which it entered its L2 slice
     filled: simpy.Event | None = None  # the reply is there: the MSHR that transactions share; None for stores
     partial: int = 0  # sectors of which a store writes some bytes only
+    words: int = 0  # that a store writes of these: bit 8 * s + w is word w of sector s
     l2_sets: list[int] = field(default_factory=list)  # set within its slice of each L2 line of the L1 line
     location: DramLocation = (0, 0, 0)  # of the line in DRAM
     awaits: set[Fetch] = field(default_factory=set)  # fetches from DRAM whose data the reply needs
@@ -66,7 +67,10 @@ class Packet:
 
 @dataclass(eq=False)
 class Fetch:
-    """A request of an L2 slice to DRAM: a read of sectors, which is the slice's MSHR, or a write."""
+    """A request of an L2 slice to DRAM: a read of sectors, which is the slice's MSHR, or a write.
+
+    A read that completes sectors belongs to the write after it.
+    """
 
     time: int
     line: int
@@ -75,6 +79,7 @@ class Fetch:
     location: DramLocation
     slice: int
     write: bool = False
+    completes: bool = False  # a read of sectors of which stores covered parts
     fills: list[tuple[Way, int]] = field(default_factory=list)  # (way, sector) that a read brings
     targets: list[Packet] = field(default_factory=list)  # packets that wait for it, the last served first
 

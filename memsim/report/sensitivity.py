@@ -305,9 +305,7 @@ def draw_uncertain(found: ModelError, path: Path) -> Path:
             axis.barh(at, changes, 0.6, color=color, alpha=0.85, label=f"{name} end")
         if its is not None:
             bounds = [100 * (bound / base - 1) for bound in its]
-            axis.axvspan(
-                *bounds, color="#000000", alpha=0.06, linewidth=0, label="all varied together: 95 % of the points"
-            )
+            axis.axvspan(*bounds, color="#000000", alpha=0.06, linewidth=0, label="all together: 95 % of points")
         axis.axvline(0, color=INK, linewidth=0.9)
         axis.set_yticks(at, [f"{one.factor.name} {one.factor.low:g} … {one.factor.high:g}" for one in shown])
         axis.invert_yaxis()

@@ -15,7 +15,7 @@ from memsim.report.study_json import document
 from memsim.studies import DesignStudy, StudyTrials
 from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast
-from memsim.studies.outputs import OUTPUTS, RATIOS
+from memsim.studies.result import OUTPUTS, RATIOS
 
 _MINUTES = 120  # seconds from which on a time is printed in minutes
 SHOWN = 40  # points in the text; the CSV has all

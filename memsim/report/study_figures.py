@@ -16,7 +16,7 @@ from memsim.report.figure_options import FigureOptions
 from memsim.report.study import value
 from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
-from memsim.studies.outputs import OUTPUTS, RATIOS
+from memsim.studies.result import OUTPUTS, RATIOS
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from memsim.report.result_json import without_nan
 from memsim.studies import StudyTrials
-from memsim.studies.outputs import OUTPUTS
+from memsim.studies.result import OUTPUTS
 
 
 def document(study: StudyTrials) -> dict[str, Any]:

@@ -16,11 +16,11 @@ from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
+from memsim.montecarlo.run import simulate_each
 from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
-from memsim.studies.variants import simulate_each
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
@@ -106,14 +106,10 @@ def capacity(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three.
+    """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three; see :func:`memsim.capacity`.
 
     Args:
-        trace: the trace.
         gpu: the machine; its L1 is what shared memory leaves of it.
-        trials: of each replay; 0 for the curves alone.
-        seed, jobs: of the replays.
-        progress: called with the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,18 +13,6 @@ from memsim.studies.ranges import Value, Values
 Point = dict[str, Value]
 MOST = 10_000  # points without saying so: a design of more is a mistake more often than a wish
 _MOST_SAMPLED = 1 << 20
-
-
-def grid(vary: Mapping[str, Values]) -> int:
-    """Points of the grid.
-
-    Raises:
-        ValueError: a field, by its name, that is a continuous range.
-    """
-    for name, values in vary.items():
-        if values.levels() is None:
-            raise ValueError(f"{name}: is a range without step or count, which a grid needs; give one of them")
-    return math.prod(len(values.levels() or ()) for values in vary.values())
 
 
 def combinations(vary: Mapping[str, Values]) -> list[Point]:
@@ -46,11 +33,6 @@ def sampled(method: str, vary: Mapping[str, Values], points: int, seed: int) -> 
     return [{name: vary[name].at(share) for name, share in zip(vary, row, strict=True)} for row in shares.tolist()]
 
 
-def most_points(method: str, points: int, fields: int) -> int:
-    """How many points a random design has."""
-    return points * (fields + 2) if method == "saltelli" else points
-
-
 def problem_with(method: str, points: Any) -> str | None:
     """What is wrong with the number of points asked of a random design, if anything."""
     if type(points) is not int or not 1 <= points <= _MOST_SAMPLED:
@@ -58,10 +40,6 @@ def problem_with(method: str, points: Any) -> str | None:
     if method in ("sobol", "saltelli") and points & (points - 1):
         return f"is {points}; {method} needs a power of two, for example {1 << points.bit_length()}"
     return None
-
-
-def _random(fields: int, points: int, rng: np.random.Generator) -> np.ndarray:
-    return rng.random((points, fields))
 
 
 def _latin_hypercube(fields: int, points: int, rng: np.random.Generator) -> np.ndarray:
@@ -86,7 +64,7 @@ def _saltelli(fields: int, points: int, rng: np.random.Generator) -> np.ndarray:
 
 
 SAMPLED: dict[str, Callable[[int, int, np.random.Generator], np.ndarray]] = {
-    "random": _random,
+    "random": lambda fields, points, rng: rng.random((points, fields)),
     "latin_hypercube": _latin_hypercube,
     "sobol": _sobol,
     "saltelli": _saltelli,

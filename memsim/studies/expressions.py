@@ -1,12 +1,18 @@
-"""Arithmetic in a study file: what a field follows from, and what a point must satisfy."""
+"""Arithmetic in a study file: what a field follows from others, and what a point must satisfy."""
 
 from __future__ import annotations
 
 import ast
+import difflib
+import graphlib
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import Any
+
+from memsim.support.errors import InputError
 
 _LONGEST = 500
 _LARGEST = 2.0**64  # beyond any field; keeps powers of powers from taking forever
@@ -14,12 +20,11 @@ _BINARY: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
 }  # fmt: skip
-_UNARY: dict[type, Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
-_COMPARE: dict[type, Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
-    ast.Eq: operator.eq, ast.NotEq: operator.ne,
-}  # fmt: skip
 _FUNCTIONS: dict[str, Callable[..., Any]] = {"min": min, "max": max, "round": round, "abs": abs}
+_ALLOWED = (
+    ast.UnaryOp, ast.USub, ast.UAdd, ast.Not, ast.Compare, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.Eq, ast.NotEq,
+    ast.BoolOp, ast.And, ast.Or, ast.IfExp,
+)  # fmt: skip
 
 
 class Expression:
@@ -43,11 +48,12 @@ class Expression:
         if len(text) > _LONGEST:
             raise ValueError(f"is longer than {_LONGEST} characters")
         try:
-            self._tree = ast.parse(text.strip(), mode="eval").body
+            tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise ValueError("is no arithmetic, such as l1.size_bytes // 4096") from None
         self.names: set[str] = set()
-        self._collect(self._tree)
+        computed: Any = _Computation(self.names).visit(tree)
+        self._code = compile(ast.fix_missing_locations(ast.Expression(computed)), "expression", "eval")
 
     def __call__(self, values: Mapping[str, Any]) -> Any:
         """The value, given those of :attr:`names`; a whole number where a division leaves none over.
@@ -56,57 +62,42 @@ class Expression:
             ValueError: a division by zero, a number out of range, or text in arithmetic.
         """
         try:
-            found = self._value(self._tree, values)
+            found = eval(self._code, _NAMESPACE | {"_values": values})
         except (ArithmeticError, TypeError) as error:
             raise ValueError(f"cannot be computed: {error}") from None
         return int(found) if isinstance(found, float) and found.is_integer() else found
 
-    def _collect(self, node: ast.AST) -> None:
+
+class _Computation(ast.NodeTransformer):
+    """Makes code of an expression's tree, in which values are looked up and numbers are bounded.
+
+    Args:
+        names: that are found are added to it.
+    """
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+
+    def visit(self, node: ast.AST) -> ast.AST:
         if (name := _dotted(node)) is not None:
-            self.names.add(name)
-            return
+            self._names.add(name)
+            return ast.Subscript(ast.Name("_values", ast.Load()), ast.Constant(name), ast.Load())
         match node:
             case ast.Constant(value=bool() | int() | float() | str()):
-                inner: list[ast.AST] = []
+                return node
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-                inner = [left, right]
-            case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-                inner = [operand]
-            case ast.Compare(left=left, ops=ops, comparators=others) if all(type(op) in _COMPARE for op in ops):
-                inner = [left, *others]
-            case ast.BoolOp(values=values):
-                inner = list(values)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                inner = [test, body, orelse]
+                return _call(type(op).__name__, self.visit(left), self.visit(right))
             case ast.Call(func=ast.Name(id=function), args=args, keywords=[]) if function in _FUNCTIONS:
-                inner = list(args)
-            case _:
-                raise ValueError(f"holds {ast.unparse(node)!r:.60}; give arithmetic on fields, min, max, round or abs")
-        for one in inner:
-            self._collect(one)
+                return _call(function, *map(self.visit, args))
+        operators = getattr(node, "ops", [getattr(node, "op", node)])
+        if not all(isinstance(one, _ALLOWED) for one in (node, *operators)):
+            raise ValueError(f"holds {ast.unparse(node)!r:.60}; give arithmetic on fields, min, max, round or abs")
+        found = self.generic_visit(node)
+        return _call("bool", found) if isinstance(node, ast.BoolOp) else found
 
-    def _value(self, node: ast.AST, values: Mapping[str, Any]) -> Any:
-        if (name := _dotted(node)) is not None:
-            return values[name]
-        match node:
-            case ast.Constant(value=value):
-                return value
-            case ast.BinOp(left=left, op=op, right=right):
-                return _bounded(_BINARY[type(op)], self._value(left, values), self._value(right, values))
-            case ast.UnaryOp(op=op, operand=operand):
-                return _UNARY[type(op)](self._value(operand, values))
-            case ast.Compare(left=left, ops=ops, comparators=others):
-                terms = [self._value(one, values) for one in (left, *others)]
-                pairs = zip(ops, terms, terms[1:], strict=False)
-                return all(_COMPARE[type(op)](one, other) for op, one, other in pairs)
-            case ast.BoolOp(op=op, values=terms):
-                chosen = all if isinstance(op, ast.And) else any
-                return chosen(self._value(term, values) for term in terms)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self._value(body if self._value(test, values) else orelse, values)
-            case ast.Call(func=ast.Name(id=function), args=args):
-                return _FUNCTIONS[function](*(self._value(one, values) for one in args))
-        raise AssertionError(node)
+
+def _call(function: str, *arguments: Any) -> ast.Call:
+    return ast.Call(ast.Name(function, ast.Load()), list(arguments), [])
 
 
 def _bounded(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
@@ -120,6 +111,10 @@ def _bounded(function: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     return found
 
 
+_NAMESPACE: dict[str, Any] = {kind.__name__: partial(_bounded, function) for kind, function in _BINARY.items()}
+_NAMESPACE |= _FUNCTIONS | {"bool": bool, "__builtins__": {}}
+
+
 def _dotted(node: ast.AST) -> str | None:
     """``l1.size_bytes`` of the tree's attributes; None where the node is something else."""
     match node:
@@ -128,6 +123,83 @@ def _dotted(node: ast.AST) -> str | None:
         case ast.Attribute(value=value, attr=name) if (before := _dotted(value)) is not None:
             return f"{before}.{name}"
     return None
+
+
+class Constraints:
+    """The expressions of a study.
+
+    Args:
+        follow: by field, the text that its value is computed from.
+        require: texts that must be true of a point.
+        where: what errors name.
+
+    Raises:
+        InputError: an expression that is not understood, or fields that follow from each other.
+    """
+
+    def __init__(self, follow: Mapping[str, str], require: Sequence[str], where: object) -> None:
+        self._where = where
+        parsed: dict[str, Expression] = {}
+        for name, text in follow.items():
+            with self._naming(f"follow.{name}"):
+                parsed[name] = Expression(text)
+        graph = {name: expression.names & set(parsed) for name, expression in parsed.items()}
+        try:
+            self._follow = {name: parsed[name] for name in graphlib.TopologicalSorter(graph).static_order()}
+        except graphlib.CycleError as error:
+            names = " and ".join(dict.fromkeys(error.args[1]))
+            raise InputError(where, "follow", f"has {names}, which follow from each other") from None
+        self._require: dict[str, Expression] = {}
+        for k, text in enumerate(require):
+            with self._naming(field := f"require[{k}]"):
+                self._require[field] = Expression(text)
+
+    def check_names(self, known: set[str]) -> None:
+        """Refuse expressions over names that are no fields.
+
+        Raises:
+            InputError: naming the expression and what was probably meant.
+        """
+        followed = {f"follow.{name}": expression for name, expression in self._follow.items()}
+        for field, expression in {**followed, **self._require}.items():
+            for name in sorted(expression.names - known):
+                near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)[0]
+                raise InputError(self._where, field, f"uses {name}, which is unknown; did you mean {near}?")
+
+    def followed(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that follow, given all others.
+
+        Raises:
+            InputError: one cannot be computed.
+        """
+        found: dict[str, Any] = {}
+        for name, expression in self._follow.items():
+            with self._naming(f"follow.{name}"):
+                found[name] = expression({**values, **found})
+        return found
+
+    def hold(self, values: Mapping[str, Any]) -> bool:
+        """Whether a point satisfies all that is required.
+
+        Raises:
+            InputError: an expression that cannot be computed.
+        """
+        if not self._require:
+            return True
+        values = {**values, **self.followed(values)}
+        for field, expression in self._require.items():
+            with self._naming(field):
+                if not expression(values):
+                    return False
+        return True
+
+    @contextmanager
+    def _naming(self, field: str) -> Iterator[None]:
+        """Turn what an expression raises into an InputError that names its field."""
+        try:
+            yield
+        except ValueError as error:
+            raise InputError(self._where, field, str(error)) from None
 
 
 def substituted(text: str, values: Mapping[str, Any]) -> str:

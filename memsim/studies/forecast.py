@@ -9,10 +9,11 @@ from time import perf_counter
 from memsim.gpu.fields_read import values
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.run import point_of
 from memsim.montecarlo.shared_stages import fields_read, prepared
 from memsim.montecarlo.worker import TrialJob, forget, replay
 from memsim.studies.kernels import recorded
-from memsim.studies.prepare import point_of, rule_of
+from memsim.studies.prepare import rule_of
 from memsim.studies.study import StudyDesign
 from memsim.support.scratch import Scratch
 

@@ -11,7 +11,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
@@ -21,6 +20,8 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 PREFIXES = ("workload.", "capture.")
+preset = cache(load_gpu)
+_loaded = cache(load_workload)
 _CAPTURE_FIELDS = ("launch", "registers", "blocks", "kernel")
 
 
@@ -88,7 +89,7 @@ def recorded(one: StudyTrace, path: Path) -> Trace:
 
     kernel = one.kernel
     if kernel.workload is not None:
-        return record(_workload(kernel.workload), one.parameters, _machine(one.gpu), kernel.blocks, path)
+        return record(_workload(kernel.workload), one.parameters, preset(one.gpu), kernel.blocks, path)
     if kernel.capture:
         return _captured(one, path)
     assert kernel.trace is not None
@@ -115,21 +116,11 @@ def _captured(one: StudyTrace, path: Path) -> Trace:
     )
     which = CaptureSelection(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    return capture_sources(sources, arguments, path, _machine(one.gpu), which).trace
+    return capture_sources(sources, arguments, path, preset(one.gpu), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:
     return given if isinstance(given, Workload) else _loaded(given)
-
-
-@cache
-def _loaded(name: str) -> Workload:
-    return load_workload(name)
-
-
-@cache
-def _machine(name: str) -> GPU:
-    return load_gpu(name)
 
 
 def _check_source(label: str, kernel: StudyKernel, where: object) -> None:

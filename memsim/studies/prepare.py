@@ -15,9 +15,8 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.point_trials import PointTrials, StoppingRule
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.run import point_of
 from memsim.montecarlo.teams import Team
-from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.worker import TrialJob
 from memsim.sources.describe import Workload
 from memsim.studies.kernels import StudyTrace, recorded
@@ -47,17 +46,11 @@ def traces_of(
         tell(0, len(needed))
     named = all(not isinstance(one.kernel.workload, Workload) for one in needed)
     workers = min(jobs, len(needed)) if named else 1  # a function at hand may be none that another process finds
-    if workers == 1:
-        for one in needed:
-            paths[one.key] = make(one)
+    with closing(in_processes(make, needed, workers)) as found:
+        for number, path in found:
+            paths[needed[number].key] = path
             if tell:
                 tell(len(paths), len(needed))
-    else:
-        with closing(in_processes(make, needed, workers)) as found:
-            for number, path in found:
-                paths[needed[number].key] = path
-                if tell:
-                    tell(len(paths), len(needed))
     return {key: Trace.open(path) for key, path in paths.items()}
 
 
@@ -82,7 +75,10 @@ def points_of(study: StudyDesign, traces: dict[str, Trace], team: Team) -> list[
     found: dict[tuple[str, GPU], tuple[PointTrials, list[StudyRun]]] = {}
     for run in study.runs:
         trace = traces[run.trace.key]
-        execution = _on_gpu(study, run, trace, team.folder)
+        try:
+            execution = Execution.of(trace, run.gpu, team.folder)
+        except InputError as error:
+            raise study.at_point(run.point, error) from None
         key = trace.digest, execution.gpu
         if key not in found:
             if trace.digest not in shared:
@@ -97,26 +93,5 @@ def rule_of(study: StudyDesign) -> StoppingRule:
     """How many trials each point gets."""
     file = study.written
     if file.until is None:
-        return StoppingRule.exactly(file.trials)
+        return StoppingRule(file.trials, file.trials)
     return StoppingRule(file.min_trials, file.max_trials, partial(narrower_than, file.until, time=file.until_time))
-
-
-def point_of(trace: Trace, job: TrialJob, shared: Any, rule: StoppingRule, label: str = "") -> PointTrials:
-    """The trials of a trace on a GPU.
-
-    Args:
-        job: its execution is in the team's folder.
-        shared: what the team's `share` made of the trace.
-        label: for messages.
-    """
-    ops, arrays = tables(trace)
-    about = about_run(trace, job.execution, job.seed, job.warm) | {"gpu_provenance": {}}
-    texts = {"about": about, "ops": ops, "arrays": arrays}
-    return PointTrials(job, texts, rule, CachedTrials(cache_key(about), len(ops)), shared, label)
-
-
-def _on_gpu(study: StudyDesign, run: StudyRun, trace: Trace, folder: Path) -> Execution:
-    try:
-        return Execution.of(trace, run.gpu, folder)
-    except InputError as error:
-        raise study.at_point(run.point, error) from None

@@ -33,22 +33,20 @@ class Listed:
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included; whole ones where both are.
+    """Any number from `low` to `high`, both included, which only random designs can take; whole ones where both are.
 
     Attributes:
-        steps: the levels of a grid, in order; None: a continuous range, which only random designs can take.
         log: whether equal steps are factors.
         is_integer: whether only whole numbers are meant.
     """
 
     low: float
     high: float
-    steps: tuple[Value, ...] | None
     log: bool
     is_integer: bool
 
-    def levels(self) -> tuple[Value, ...] | None:
-        return self.steps
+    def levels(self) -> None:
+        return None
 
     def at(self, share: float) -> Value:
         """The value at a share of the range, 0 to 1 (exclusive).
@@ -56,8 +54,6 @@ class Range:
         >>> made({"from": 1, "to": 4}).at(0.99), made({"from": 1.0, "to": 100.0, "scale": "log"}).at(0.5)
         (4, 10.0)
         """
-        if self.steps is not None:
-            return Listed(self.steps).at(share)
         end = self.high + 1 if self.is_integer else self.high  # each whole number has an equal share
         found = self.low * (end / self.low) ** share if self.log else self.low + share * (end - self.low)
         return min(math.floor(found), int(self.high)) if self.is_integer else found
@@ -95,7 +91,7 @@ def made(data: Any) -> Values:
     return Listed(tuple(values))
 
 
-def _range(data: Mapping[str, Any]) -> Range:
+def _range(data: Mapping[str, Any]) -> Values:
     low, high, scale = data.get("from"), data.get("to"), data.get("scale", "linear")
     for name, bound in (("from", low), ("to", high)):
         if isinstance(bound, bool) or not isinstance(bound, int | float) or not math.isfinite(bound):
@@ -108,7 +104,8 @@ def _range(data: Mapping[str, Any]) -> Range:
     if scale == "log" and low <= 0:
         raise ValueError(f"starts at {low}; a logarithmic range starts above 0")
     is_integer = isinstance(low, int) and isinstance(high, int)
-    return Range(low, high, _steps(data, low, high, scale == "log", is_integer), scale == "log", is_integer)
+    steps = _steps(data, low, high, scale == "log", is_integer)
+    return Range(low, high, scale == "log", is_integer) if steps is None else Listed(steps)
 
 
 def _steps(data: Mapping[str, Any], low: float, high: float, log: bool, is_integer: bool) -> tuple[Value, ...] | None:

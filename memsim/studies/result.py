@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +13,27 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
+from memsim.analysis.table import frame_of
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 from memsim.studies import store
-from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
+# The numbers of a simulation that a study follows from point to point: one value a trial each.
+_OF: dict[str, tuple[str, Callable[[RunResult], Sample]]] = {
+    "l1_read": ("L1 read hit ratio", lambda result: result.l1_read),
+    "l2_read": ("L2 read hit ratio", lambda result: result.l2_read),
+    "l2_write": ("L2 write hit ratio", lambda result: result.l2_write),
+    "cycles": ("SM cycles of the snapshot", lambda result: result.cycles),
+    "time_ms": ("time of the kernel, ms", lambda result: result.kernel_time),
+    "tm": ("Tm, main memory's latency, SM cycles", lambda result: result.memory_latency),
+}
+OUTPUTS = {name: words for name, (words, _) in _OF.items()}  # output -> what it is, with its unit
+RATIOS = ("l1_read", "l2_read", "l2_write")
 _HITS = [Event.read_hit, Event.write_hit, Event.atomic_hit]
 
 Point = Mapping[str, Any]  # dotted name of a field -> its value at one point of the design
@@ -165,10 +176,6 @@ class StudyTrials:
         Raises:
             InputError: pandas is not installed.
         """
-        try:
-            import pandas
-        except ImportError:
-            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
         rows = []
         for point, case, result in self:
             outputs = outputs_of(result)
@@ -176,7 +183,7 @@ class StudyTrials:
             for row, trial in enumerate(result.trials.trial.tolist()):
                 values = {name: float(found[row]) for name, found in outputs.items()}
                 rows.append(about | self.points[point] | {"trial": trial} | values)
-        return pandas.DataFrame.from_records(rows)
+        return frame_of(rows)
 
     def to_xarray(self, case: int = 0) -> xarray.Dataset:
         """An xarray Dataset of a case.
@@ -191,7 +198,9 @@ class StudyTrials:
             import xarray
         except ImportError:
             raise InputError("to_xarray", "xarray", "is not installed; pip install 'memsim[frame]'") from None
-        counted = {name: np.full(shape, np.nan) for name, shape in self._counted_shapes(case).items()}
+        n_ops = max((len(trials.ops) for (_, of), trials in self.trials.items() if of == case), default=0)
+        shape = len(self.points), self.n_trials, n_ops, len(Level)
+        counted = {name: np.full(shape, np.nan) for name in ("asked", "hit")}
         texts: list[str] = []
         for point in range(len(self.points)):
             if (point, case) in self.trials:
@@ -206,6 +215,7 @@ class StudyTrials:
         labels = {"op": texts, "level": [level.name for level in Level]}
         return xarray.Dataset(outputs | events, coords=fields | labels, attrs={"case": str(self.cases[case])})
 
-    def _counted_shapes(self, case: int) -> dict[str, tuple[int, ...]]:
-        n_ops = max((len(trials.ops) for (_, of), trials in self.trials.items() if of == case), default=0)
-        return dict.fromkeys(("asked", "hit"), (len(self.points), self.n_trials, n_ops, len(Level)))
+
+def outputs_of(result: RunResult) -> dict[str, np.ndarray]:
+    """Every output by name: f8 [trials], nan in a trial where it does not exist (a ratio of nothing)."""
+    return {name: np.asarray(sample(result).values, float) for name, (_, sample) in _OF.items()}

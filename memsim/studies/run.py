@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +25,7 @@ from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import listening
-from memsim.support.progress import Advance, phase
+from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 
 log = logging.getLogger(__name__)
@@ -64,79 +64,6 @@ class State:
 Tell = Callable[[State], None]
 
 
-def run(
-    study: StudyDesign,
-    out: str | Path | None = None,
-    *,
-    jobs: int = 1,
-    executor: str = "local",
-    resume: bool = False,
-    force: bool = False,
-    progress: Tell | None = None,
-) -> StudyTrials:
-    """Run all trials of all points.
-
-    What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what finishes
-    first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is finished.
-
-    Args:
-        out: the study file; while it is not whole, a journal next to it keeps every finished trial.
-        jobs: processes of this machine.
-        executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
-        resume: go on with the trials that an earlier run left in the journal.
-        force: begin anew where `out` or finished trials are.
-        progress: called with how far it is, whenever something is finished.
-
-    Raises:
-        InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
-    """
-    if jobs < 1:
-        raise InputError("run", "jobs", f"is {jobs}; give 1 or more")
-    if out is not None:
-        check_writable(out, *_inputs(study))
-    study.check()
-    begin = perf_counter()
-    state = State(all_points=len(study.points))
-    tell = progress or (lambda state: None)
-    with listening(), Scratch() as name, open_checkpoint(out, _stored, resume, force) as checkpoint:
-        scratch = Path(name)
-        with phase("making traces", "traces") as made:
-            traces = traces_of(study, scratch, jobs, _describing(state, tell, made))
-        state.seconds["describing"] = perf_counter() - begin
-        load_loops(study.runs[0].gpu)
-        with team(executor, jobs, replay, scratch) as workers:
-            todo = points_of(study, traces, workers)
-            state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
-            driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
-            tell(state)
-            complete = driver.take_up() and driver.run(workers.workers)
-        found = _result(study, todo, state, perf_counter() - begin, complete)
-        if out is not None and complete:
-            store.save(out, found)
-            checkpoint.complete = True
-    return found
-
-
-def _stored(out: str | Path) -> list[Trials]:
-    """The trials of a study file."""
-    return list(store.load(out).trials.values())
-
-
-def _inputs(study: StudyDesign) -> list[str | Path]:
-    sources = [study.where] if isinstance(study.where, str | Path) else []
-    traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
-    return [*sources, *traces]
-
-
-def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
-    def tell_state(done: int, total: int) -> None:
-        made(done, total)
-        state.traces, state.all_traces = done, total
-        tell(state)
-
-    return tell_state
-
-
 class _Counting:
     """Counts what becomes of a study's trials."""
 
@@ -152,22 +79,15 @@ class _Counting:
         else:
             state.trials += 1
             state.restored += event.seconds is None
-            _add(state.seconds, event.seconds or {})
+            for name, spent in (event.seconds or {}).items():
+                state.seconds[name] = state.seconds.get(name, 0.0) + spent
             if event.ended:
-                self._ended(event.point)
+                state.saved += event.point.rule.most - event.point.used
+                for run in self._runs[id(event.point)]:
+                    self._open[run.point] -= 1
+                    state.points += not self._open[run.point]
+                    log.info("point %d, case %d: %d trials", run.point, run.case, event.point.used)
         self._tell(state)
-
-    def _ended(self, point: PointTrials) -> None:
-        self._state.saved += point.rule.most - point.used
-        for run in self._runs[id(point)]:
-            self._open[run.point] -= 1
-            self._state.points += not self._open[run.point]
-            log.info("point %d, case %d: %d trials", run.point, run.case, point.used)
-
-
-def _add(seconds: dict[str, float], more: Mapping[str, float]) -> None:
-    for name, spent in more.items():
-        seconds[name] = seconds.get(name, 0.0) + spent
 
 
 def _result(
@@ -206,7 +126,58 @@ class DesignStudy(StudyDesign):
         executor: str = "local",
         resume: bool = False,
         force: bool = False,
-        progress: Callable[[State], None] | None = None,
+        progress: Tell | None = None,
     ) -> StudyTrials:
-        """Run all trials of all points; see :func:`run`."""
-        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
+        """Run all trials of all points.
+
+        What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what
+        finishes first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is
+        finished.
+
+        Args:
+            out: the study file; while it is not whole, a journal next to it keeps every finished trial.
+            jobs: processes of this machine.
+            executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
+            resume: go on with the trials that an earlier run left in the journal.
+            force: begin anew where `out` or finished trials are.
+            progress: called with how far it is, whenever something is finished.
+
+        Raises:
+            InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
+        """
+        if jobs < 1:
+            raise InputError("run", "jobs", f"is {jobs}; give 1 or more")
+        if out is not None:
+            read = [self.where] if isinstance(self.where, str | Path) else []
+            check_writable(out, *read, *(one.trace for one in self.written.kernels.values() if one.trace))
+        self.check()
+        begin = perf_counter()
+        state = State(all_points=len(self.points))
+        tell = progress or (lambda state: None)
+
+        def load(path: str | Path) -> list[Trials]:
+            return list(store.load(path).trials.values())
+
+        with listening(), Scratch() as name, open_checkpoint(out, load, resume, force) as checkpoint:
+            scratch = Path(name)
+            with phase("making traces", "traces") as made:
+
+                def describing(done: int, total: int) -> None:
+                    made(done, total)
+                    state.traces, state.all_traces = done, total
+                    tell(state)
+
+                traces = traces_of(self, scratch, jobs, describing)
+            state.seconds["describing"] = perf_counter() - begin
+            load_loops(self.runs[0].gpu)
+            with team(executor, jobs, replay, scratch) as workers:
+                todo = points_of(self, traces, workers)
+                state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
+                driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
+                tell(state)
+                complete = driver.take_up() and driver.run(workers.workers)
+            found = _result(self, todo, state, perf_counter() - begin, complete)
+            if out is not None and complete:
+                store.save(out, found)
+                checkpoint.complete = True
+        return found

@@ -103,7 +103,7 @@ def of_study(study: StudyTrials, output: str, case: int = 0, where: object = "st
 
     Args:
         study: made with ``method = "saltelli"``.
-        output: one of studies.outputs.OUTPUTS.
+        output: one of studies.result.OUTPUTS.
         case: kernel and GPU.
         where: what an error names.
 

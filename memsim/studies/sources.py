@@ -16,7 +16,7 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import active, with_start_alignment
 from memsim.montecarlo.run import run
-from memsim.studies.outputs import OUTPUTS, outputs_of
+from memsim.studies.result import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -53,15 +53,11 @@ def by_source(
     convention: str = Convention.model,
     progress: Callable[[int, int], None] | None = None,
 ) -> BySource:
-    """Split the variance of the trials by source.
+    """Split the variance of the trials by source; arguments as for :func:`memsim.sensitivity`.
 
     Args:
-        trace, gpu: what is replayed, and on what.
         points: n, a power of two; it takes n (sources + 2) replays.
         seed: of the trials; the points A are the trials of a run with this seed.
-        jobs: processes.
-        convention: of the hit ratios.
-        progress: called with the replays done, and all.
 
     Raises:
         InputError: a number of points that is no power of two, or a GPU on which nothing is random.

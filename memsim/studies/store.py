@@ -22,8 +22,7 @@ from memsim.montecarlo import store as results
 from memsim.montecarlo.trials import Trials
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.files import replacing, writing
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 
 if TYPE_CHECKING:
     from memsim.studies.result import StudyTrials
@@ -55,15 +54,12 @@ def save(path: str | Path, study: StudyTrials) -> None:
         rows.append((point, case, shared.setdefault(id(trials), len(shared))))
     by_id = {id(trials): trials for trials in study.trials.values()}
     texts = {"about": study.about, "points": study.points, "cases": [asdict(case) for case in study.cases]}
-    with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
-        with hdf5.created(sink, SCHEMA, VERSION) as file:
-            for name, value in texts.items():
-                write_text(file, name, value)
-            file["runs"] = np.array(rows, "<i4").reshape(-1, 3)
-            for key, number in shared.items():
-                results.write(file.create_group(f"jobs/{number}"), by_id[key])
-                sink.check()
-        sink.seal()
+    with hdf5.written(path, SCHEMA, VERSION) as file:
+        for name, value in texts.items():
+            write_text(file, name, value)
+        file["runs"] = np.array(rows, "<i4").reshape(-1, 3)
+        for key, number in shared.items():
+            results.write(file.create_group(f"jobs/{number}"), by_id[key])
 
 
 def load(path: str | Path) -> StoredStudy:
@@ -90,11 +86,7 @@ def load(path: str | Path) -> StoredStudy:
 
 def is_study(path: str | Path) -> bool:
     """Whether a file is a study that can be read; of a damaged one, no."""
-    try:
-        with hdf5.opened(path, SCHEMA, VERSION):
-            return True
-    except (InputError, OSError):
-        return False
+    return hdf5.is_readable(path, SCHEMA, VERSION)
 
 
 def _check(path: str | Path, about: Any, points: Any, cases: Any) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any, Self
 
 from memsim.gpu.config import GPU, fields, unknown
-from memsim.gpu.presets import load_gpu, override
+from memsim.gpu.presets import override
 from memsim.studies import design, study_file
-from memsim.studies.constraints import Constraints
-from memsim.studies.kernels import PREFIXES, StudyTrace, study_trace
+from memsim.studies.expressions import Constraints
+from memsim.studies.kernels import PREFIXES, StudyTrace, preset, study_trace
 from memsim.studies.ranges import Values, is_range, made
 from memsim.studies.result import StudyCase
 from memsim.support.errors import InputError
+from memsim.support.files import read_toml
 
 GPU_FIELD = "gpu"
 _SHOWN = 6  # fields of a point that an error shows
@@ -62,7 +64,9 @@ class StudyDesign:
     def __init__(self, where: object = "Study", **data: Any) -> None:
         self.where = where
         self.written = study_file.understood(data, where)
-        self._check_trials()
+        if self.written.max_trials < self.written.min_trials:
+            problem = f"is {self.written.max_trials}; give {self.written.min_trials} (min_trials) or more"
+            raise InputError(where, "max_trials", problem)
         self.vary = self._values()
         self.constraints = Constraints(self.written.follow, self.written.require, where)
         self._check_fields()
@@ -70,7 +74,9 @@ class StudyDesign:
         gpus = [""] if varies_gpu else self.written.gpus
         self.cases = [StudyCase(kernel, gpu) for kernel in self.written.kernels for gpu in gpus]
         points = self._points()
-        self.points = [point for point in points if all(self._is_possible(point, case) for case in self.cases)]
+        self.points = [
+            point for point in points if all(self.constraints.hold(self._known(point, case)) for case in self.cases)
+        ]
         self.left_out = len(points) - len(self.points)
         if not self.points:
             raise InputError(where, "require", f"leaves none of the {len(points):,} points")
@@ -82,7 +88,8 @@ class StudyDesign:
         Raises:
             InputError: see :class:`StudyDesign`.
         """
-        return cls(path, **study_file.located(study_file.read(Path(path)), Path(path)))
+        data = read_toml(Path(path), study_file.LARGEST_FILE, "a study")
+        return cls(path, **study_file.located(data, Path(path)))
 
     @cached_property
     def runs(self) -> list[StudyRun]:
@@ -110,11 +117,6 @@ class StudyDesign:
         """Trials of a run, at most."""
         return self.written.trials if self.written.until is None else self.written.max_trials
 
-    def _check_trials(self) -> None:
-        if self.written.max_trials < self.written.min_trials:
-            problem = f"is {self.written.max_trials}; give {self.written.min_trials} (min_trials) or more"
-            raise InputError(self.where, "max_trials", problem)
-
     def _values(self) -> dict[str, Values]:
         values: dict[str, Values] = {}
         for name, data in _flat(self.written.vary):
@@ -141,8 +143,9 @@ class StudyDesign:
                 seen[name] = section
                 if name == GPU_FIELD and section == "vary":
                     continue
-                if not name.startswith(PREFIXES) or section == "set":
-                    _check_gpu_field(name, f"{section}.", self.where)
+                cycles = name.removesuffix("_ns") + "_cycles" if name.endswith("_ns") else name
+                if cycles not in fields() and (not name.startswith(PREFIXES) or section == "set"):
+                    raise InputError(self.where, f"{section}.{name}", unknown(name))
         self.constraints.check_names(set(seen) | set(fields()))
 
     def _points(self) -> list[design.Point]:
@@ -165,17 +168,17 @@ class StudyDesign:
 
     def _count(self, method: str) -> int:
         if method == "grid":
-            try:
-                return design.grid(self.vary)
-            except ValueError as error:
-                name, _, problem = str(error).partition(": ")
-                raise InputError(self.where, f"vary.{name}", problem) from None
+            for name in (name for name, values in self.vary.items() if values.levels() is None):
+                problem = "is a range without step or count, which a grid needs; give one of them"
+                raise InputError(self.where, f"vary.{name}", problem)
+            return prod(len(values.levels() or ()) for values in self.vary.values())
         unfit = design.problem_with(method, self.written.design.points)
         if unfit is not None:
             raise InputError(self.where, "design.points", unfit)
         if method == "saltelli" and self.written.require:
             raise InputError(self.where, "require", "removes points, but saltelli needs all of them; leave it out")
-        return design.most_points(method, self.written.design.points or 0, len(self.vary))
+        points = self.written.design.points or 0
+        return points * (len(self.vary) + 2) if method == "saltelli" else points
 
     def _listed(self) -> list[design.Point]:
         points = [dict(_flat(point)) for point in self.written.points]
@@ -187,23 +190,24 @@ class StudyDesign:
             raise InputError(self.where, "vary", "is given together with points; leave one of them out")
         return [{name: point[name] for name in points[0]} for point in points]
 
-    def _is_possible(self, point: design.Point, case: StudyCase) -> bool:
-        return self.constraints.hold(self._known(point, case))
-
     def _known(self, point: design.Point, case: StudyCase) -> dict[str, Any]:
         """Every name that an expression may use, with its value there."""
-        base = _leaves(_base(point, case), self.where)
-        return {**base, **dict(_flat(self.written.set)), GPU_FIELD: _base(point, case), **point}
+        name = _base(point, case)
+        try:
+            base = dict(_flat(preset(name).model_dump(mode="json")))
+        except InputError as error:
+            raise InputError(self.where, "gpus", f"has {name}, which {error.problem}") from None
+        return {**base, **dict(_flat(self.written.set)), GPU_FIELD: name, **point}
 
     def _run(self, number: int, point: design.Point, case: int) -> StudyRun:
         base = _base(point, self.cases[case])
         try:
             changed = {**point, **self.constraints.followed(self._known(point, self.cases[case]))}
             settings = dict(_flat(self.written.set))
-            settings |= {name: value for name, value in changed.items() if _is_of_gpu(name)}
-            gpu = override(_loaded(base), settings, self.where)
-            label = self.cases[case].kernel
             of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
+            settings |= {name: changed[name] for name in changed if name != GPU_FIELD and name not in of_kernel}
+            gpu = override(preset(base), settings, self.where)
+            label = self.cases[case].kernel
             trace = study_trace(label, self.written.kernels[label], of_kernel, base, self.where)
         except InputError as error:
             raise self.at_point(number, error) from None
@@ -221,28 +225,5 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     return found
 
 
-def _is_of_gpu(name: str) -> bool:
-    return name != GPU_FIELD and not name.startswith(PREFIXES)
-
-
-def _check_gpu_field(name: str, prefix: str, where: object) -> None:
-    cycles = name.removesuffix("_ns") + "_cycles" if name.endswith("_ns") else name
-    if cycles not in fields():
-        raise InputError(where, prefix + name, unknown(name))
-
-
 def _base(point: Mapping[str, Any], case: StudyCase) -> str:
     return str(point.get(GPU_FIELD, case.gpu))
-
-
-@cache
-def _loaded(name: str) -> GPU:
-    return load_gpu(name)
-
-
-def _leaves(name: str, where: object) -> dict[str, Any]:
-    """Every field of a preset by its dotted name."""
-    try:
-        return dict(_flat(_loaded(name).model_dump(mode="json")))
-    except InputError as error:
-        raise InputError(where, "gpus", f"has {name}, which {error.problem}") from None

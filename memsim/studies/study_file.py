@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,9 +14,8 @@ from memsim.sources.describe import Workload
 from memsim.studies.design import METHODS, MOST
 from memsim.support import library
 from memsim.support.errors import InputError
-from memsim.support.files import read_small
 
-_LARGEST_FILE = 1 << 20
+LARGEST_FILE = 1 << 20  # bytes
 
 
 class _Data(BaseModel):
@@ -74,19 +72,6 @@ class StudyFile(_Data):
     max_trials: int = Field(64, ge=2, le=MOST_TRIALS, description="at most these, with until")
     seed: int = Field(0, ge=0, description="of the trials' draws")
     warm: bool = Field(False, description="start trials with the caches that one replay leaves")
-
-
-def read(path: Path) -> dict[str, Any]:
-    """The data of a study file.
-
-    Raises:
-        InputError: it cannot be read, or is not TOML.
-    """
-    content = read_small(path, _LARGEST_FILE, "a study")
-    try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(path, "file", f"is not TOML: {error}") from None
 
 
 def located(data: dict[str, Any], path: Path) -> dict[str, Any]:

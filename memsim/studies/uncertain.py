@@ -8,8 +8,12 @@ their random numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import getitem
+from typing import Any
 
 import numpy as np
 
@@ -19,8 +23,8 @@ from memsim.analysis.statistics import Interval, Sample
 from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
-from memsim.studies.outputs import outputs_of
-from memsim.studies.variants import simulate_each
+from memsim.montecarlo.run import simulate_each
+from memsim.studies.result import outputs_of
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -140,17 +144,10 @@ def uncertain(
     convention: str = Convention.model,
     progress: Progress | None = None,
 ) -> ModelError:
-    """Vary what is uncertain in a preset.
+    """Vary what is uncertain in a preset; arguments as for :func:`memsim.uncertainty`.
 
     Args:
-        trace, gpu: what is replayed, and on what.
         provenance: of the GPU's fields, which says what is uncertain.
-        uncertainty: share by which a number varies that states none.
-        points: at which all vary together.
-        effects: whether each is also varied alone.
-        trials, seed, jobs: of each replay.
-        convention: of the hit ratios.
-        progress: called with the trials done, and all.
 
     Raises:
         InputError: a number out of range, or a GPU of whose numbers none is fitted or assumed.
@@ -162,7 +159,10 @@ def uncertain(
     found, left = factors(gpu, provenance, uncertainty)
     if not found:
         raise InputError(gpu.name, "status", "of no number is fitted or assumed; nothing is uncertain")
-    ends = [_both_ends(gpu, factor) for factor in found] if effects else []
+    ends = [
+        [gpu if end == factor.value else override(gpu, factor.settings(end)) for end in (factor.low, factor.high)]
+        for factor in (found if effects else ())
+    ]
     together = list(sample(gpu, found, points, seed))
     gpus = [gpu, *(one for pair in ends for one in pair), *together]
     replayed = simulate_each(trace, gpus, trials=trials, seed=seed, jobs=jobs, progress=progress)
@@ -194,14 +194,14 @@ def factors(
     gpu: GPU, provenance: Mapping[str, Provenance], uncertainty: float
 ) -> tuple[tuple[Factor, ...], dict[str, str]]:
     """The uncertain numbers, and why others that are uncertain cannot be varied (field -> reason)."""
-    values = _values(gpu)
+    values: Any = gpu.model_dump(mode="json")
     followers = {name: group for group in _TOGETHER for name in group[1:]}
     found, left = [], {}
     for name, entry in _doubtful(provenance):
         if not _is_number(entry.value) or (name in followers and followers[name][0] in provenance):
             continue
         group = next((names for names in _TOGETHER if names[0] == name), (name,))
-        base = {field: values[field] for field in group}
+        base: dict[str, float] = {field: reduce(getitem, field.split("."), values) for field in group}
         if not base[name]:
             left[name] = "is 0, and a share of that is nothing"
             continue
@@ -214,16 +214,6 @@ def factors(
         else:
             found.append(replace(factor, low=ends[0], high=ends[1]))
     return tuple(found), left
-
-
-def _values(gpu: GPU) -> dict[str, float]:
-    nested = gpu.model_dump(mode="json")
-    flat: dict[str, float] = {}
-    for section, of in nested.items():
-        for name, value in of.items() if isinstance(of, dict) else ():
-            flat |= {f"{section}.{name}": value} if not isinstance(value, dict) else {}
-            flat |= {f"{section}.{name}.{k}": v for k, v in value.items()} if isinstance(value, dict) else {}
-    return flat
 
 
 def _end(gpu: GPU, factor: Factor, share: float) -> float:
@@ -258,30 +248,17 @@ def sample(gpu: GPU, found: Sequence[Factor], points: int, seed: int) -> Iterato
     for row in qmc.LatinHypercube(len(found), rng=np.random.default_rng(seed)).random(points):
         chosen = [(factor, factor.settings(factor.at(float(share)))) for factor, share in zip(found, row, strict=True)]
         try:
-            yield override(gpu, _merged(of for _, of in chosen))
+            yield override(gpu, dict(ChainMap(*(of for _, of in chosen))))
         except InputError:
-            yield override(gpu, _merged(of for factor, of in chosen if not factor.steps))
-
-
-def _merged(tables: Iterable[Mapping[str, object]]) -> dict[str, object]:
-    return {name: value for table in tables for name, value in table.items()}
-
-
-def _both_ends(gpu: GPU, factor: Factor) -> tuple[GPU, GPU]:
-    low, high = (
-        gpu if end == factor.value else override(gpu, factor.settings(end)) for end in (factor.low, factor.high)
-    )
-    return low, high
+            yield override(gpu, dict(ChainMap(*(of for factor, of in chosen if not factor.steps))))
 
 
 def _effects(found: Sequence[Factor], ends: Sequence[tuple[_Means, _Means]]) -> tuple[Effect, ...]:
-    """Each factor alone at both ends, the largest part of the time's variance first.
+    """Each factor alone at both ends (none where only the error bar is asked for), the largest part of the time's
+    variance first.
 
     A number that is anywhere between both ends with equal chance has a twelfth of the square of their distance as its
     variance, and the time, if it follows in proportion, the same of the times' distance.
-
-    Args:
-        ends: of each factor; none where only the error bar was asked for.
     """
     spread = np.array([(high["cycles"] - low["cycles"]) ** 2 for low, high in ends])
     shares = spread / spread.sum() if spread.sum() else spread

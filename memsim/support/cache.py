@@ -1,17 +1,23 @@
-"""The folder for what memsim makes once and keeps: built libraries, compiled programs and loops."""
+"""The folder for what memsim makes once and keeps: built libraries, compiled programs and loops.
+
+What was made by other sources of memsim is not taken for what these would make: a digest of them is part of its name.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from memsim.support.errors import InputError
 
+PACKAGE = Path(__file__).parents[1]
 VARIABLE = "MEMSIM_CACHE"
 """Environment variable with the folder to use in the place of ``~/.cache/memsim``."""
 
@@ -67,7 +73,8 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     """A folder, built if it is not there yet; of several processes one builds it."""
     if folder.is_dir():
         return folder
-    with _building(folder):
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # which the system takes away from a process that is killed
         if not folder.is_dir():  # no other process has built it meanwhile
             made = folder.with_name(f"{folder.name}.{os.getpid()}")
             shutil.rmtree(made, ignore_errors=True)
@@ -80,9 +87,21 @@ def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
     return folder
 
 
-@contextmanager
-def _building(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder's build; the system takes it away from a process that is killed."""
-    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def source_digest(package: Path, rooms: Iterable[str]) -> str:
+    """Hexadecimal digest of all Python files of some rooms.
+
+    Args:
+        package: the folder of memsim.
+        rooms: names of folders in it.
+    """
+    total = hashlib.sha256()
+    for room in rooms:
+        for source in sorted((package / room).rglob("*.py")):
+            total.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
+    return total.hexdigest()[:16]
+
+
+@cache
+def own_digest(*rooms: str) -> str:
+    """That of this process's memsim."""
+    return source_digest(PACKAGE, rooms)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from typing import Any
 
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
@@ -95,6 +97,18 @@ def read_small(path: Path, most: int, expected: str) -> bytes:
     if len(content) > most:
         raise InputError(path, "file", f"is larger than {most} bytes; give {expected}")
     return content
+
+
+def read_toml(path: Path, most: int, expected: str) -> dict[str, Any]:
+    """What a small TOML file holds; arguments as for :func:`read_small`.
+
+    Raises:
+        InputError: it cannot be read, is larger, or is not TOML.
+    """
+    try:
+        return tomllib.loads(read_small(path, most, expected).decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(path, "file", f"is not TOML: {error}") from None
 
 
 def check_writable(path: str | Path, *inputs: str | Path) -> None:

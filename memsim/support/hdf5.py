@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,14 +16,14 @@ import hdf5plugin
 import numpy as np
 
 from memsim.support.errors import InputError
-from memsim.support.probe import survives_reading
+from memsim.support.files import replacing, writing
+from memsim.support.probe import is_stored, survives_reading
 from memsim.support.seal import SEAL_BYTES, has_intact_seal, seal_of
-from memsim.support.stored import is_stored
+from memsim.support.text import all_printable
 
 # How datasets are compressed: bytes of equal rank together, then LZ4. On addresses this writes nine times as fast as
 # h5py's own LZF, reads fifteen times as fast, and takes a tenth more room.
 COMPRESSED: dict[str, Any] = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
-
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 # What h5py raises on damaged files.
@@ -84,6 +85,22 @@ def created(sink: Sink, schema: str, version: tuple[int, int], **options: Any) -
     return file
 
 
+@contextmanager
+def written(path: str | Path, schema: str, version: tuple[int, int], durable: bool = False) -> Iterator[h5py.File]:
+    """A new HDF5 file, sealed and moved to `path` when the block ends: whole or not at all.
+
+    Args:
+        durable: see :func:`memsim.support.files.replacing`.
+
+    Raises:
+        InputError: it cannot be written (no such folder, no permission, disk full).
+    """
+    with writing(path), replacing(path, durable) as temporary, Sink(temporary) as sink:
+        with created(sink, schema, version) as file:
+            yield file
+        sink.seal()
+
+
 def put_text(file: h5py.File, name: str, text: str) -> None:
     """Write an attribute of fixed length; those of any length lie in heaps, whose damage makes libhdf5 go round."""
     values = fixed_texts([text])
@@ -135,6 +152,15 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
         raise damaged from error
 
 
+def is_readable(path: str | Path, schema: str, version: tuple[int, int]) -> bool:
+    """Whether :func:`opened` opens a file; not a damaged one."""
+    try:
+        with opened(path, schema, version):
+            return True
+    except (InputError, OSError):
+        return False
+
+
 def is_sealed(file: h5py.File) -> bool:
     """Whether an open file has the seal that :func:`opened` found intact."""
     return bool(file.userblock_size)
@@ -169,7 +195,7 @@ def dataset(
 ) -> h5py.Dataset:
     """The dataset `name`, stored in the file itself, of this dtype (None: text) and shape (None: any length).
 
-    What it takes in memory is bounded by what it takes in the file (:mod:`memsim.support.stored`).
+    What it takes in memory is bounded by what it takes in the file (:func:`memsim.support.probe.is_stored`).
 
     Raises:
         InputError: it is missing, a link to elsewhere, of another dtype or shape, or not stored.
@@ -202,3 +228,26 @@ def check_size(path: str | Path, found: Iterable[h5py.Dataset], limit_bytes: int
 
 def _any(shape: tuple[int | None, ...]) -> str:
     return "[" + ", ".join("any" if length is None else str(length) for length in shape) + "]"
+
+
+def write_text(group: h5py.Group, name: str, value: Any) -> None:
+    """Write a value as JSON text."""
+    (text,) = texts = fixed_texts([json.dumps(value)])
+    group.create_dataset(name, data=text, dtype=texts.dtype)
+
+
+def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
+    """The value of a JSON text, with every text in it printable.
+
+    Raises:
+        InputError: it is missing, or is none.
+    """
+    text = as_text(dataset(path, file, name, None, ())[()])
+    try:
+        return all_printable(json.loads(text or "", parse_constant=_refuse_constant))
+    except (ValueError, RecursionError):
+        raise InputError(path, name, "is not JSON text; the file is damaged") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")  # Python's reader takes NaN and Infinity

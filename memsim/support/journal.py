@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.support.errors import InputError
-from memsim.support.rows import packed, unpacked
+from memsim.support.result_cache import packed, unpacked
 
 _FORMAT = 2  # 1: runs and studies named their tasks otherwise
 _MAKE = """

@@ -8,17 +8,19 @@ file at any time: what must last is in a journal (:mod:`memsim.support.journal`)
 from __future__ import annotations
 
 import fcntl
+import io
 import os
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from hashlib import sha256
+from itertools import count
 from pathlib import Path
 
 import numpy as np
 
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
-from memsim.support.rows import packed, unpacked
 
 KIND = "trials"  # the folder's name in the cache
 VARIABLE = "MEMSIM_CACHE_MB"
@@ -28,7 +30,7 @@ _HEAD = struct.Struct("<4sqI32s")  # mark, number, bytes of content, digest
 _MARK = b"mstr"
 _LONGEST = 1 << 28  # bytes of a row; a longer one is damage
 _LOOK_AFTER = 32  # new files of this process between looks at the size of all
-_made = 0
+_made = count()
 
 
 def limit_bytes() -> int:
@@ -87,10 +89,30 @@ class StoredRows:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 if not new:
                     file.seek(0)
-                    file.truncate(_complete_bytes(file.read()))
+                    file.truncate(max((end for _, _, end in _rows(file.read())), default=0))
                 file.write(row)
-            if new:
-                _keep_within_limit(self._path.parent)
+            if new and next(_made) % _LOOK_AFTER == 0:
+                remove_beyond(self._path.parent, limit_bytes())
+
+
+def packed(arrays: Mapping[str, np.ndarray]) -> tuple[bytes, bytes]:
+    """The content of a row and its digest.
+
+    >>> unpacked(*packed({"cycles": np.array([7])}))["cycles"].tolist()
+    [7]
+    """
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    content = buffer.getvalue()
+    return content, sha256(content).digest()
+
+
+def unpacked(content: object, digest: bytes) -> dict[str, np.ndarray] | None:
+    """The arrays of a row; None of a damaged one."""
+    if not isinstance(content, bytes) or sha256(content).digest() != digest:
+        return None
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        return dict(arrays)
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
@@ -106,22 +128,6 @@ def _rows(data: bytes) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
             return
         at += length
         yield number, found, at
-
-
-def _complete_bytes(data: bytes) -> int:
-    """Bytes of the rows that are whole."""
-    at = 0
-    for _, _, at in _rows(data):  # noqa: B007
-        pass
-    return at
-
-
-def _keep_within_limit(folder: Path) -> None:
-    """Now and then remove the files that were not used for the longest time, until the rest is within the limit."""
-    global _made
-    _made += 1
-    if _made % _LOOK_AFTER == 1:
-        remove_beyond(folder, limit_bytes())
 
 
 def remove_beyond(folder: Path, most: int) -> None:

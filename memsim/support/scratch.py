@@ -7,20 +7,15 @@ another machine.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memsim.support.errors import InputError
-
-try:
-    import fcntl
-except ImportError:  # Windows has no such locks: nothing is locked there, and nothing removed
-    fcntl = None  # type: ignore[assignment]
 
 PREFIX = "memsim-tmp-"
 HIDDEN = ".memsim-part-"  # next to an output
@@ -81,31 +76,19 @@ def leaving_in(folder: str | Path) -> dict[str, str]:
 
 def remove_abandoned(parent: str | Path, prefix: str) -> None:
     """Remove the folders of this user whose names begin so and whose processes are gone."""
-    with suppress(OSError):
-        for folder in _folders(parent, prefix):
-            lock = _locked(folder, wait=False)
-            if lock is not None:
-                shutil.rmtree(folder, ignore_errors=True)
-                os.close(lock)
-
-
-def _folders(parent: str | Path, prefix: str) -> Iterator[str]:
-    with os.scandir(parent) as entries:
+    with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
-            if entry.name.startswith(prefix) and entry.is_dir(follow_symlinks=False) and _is_mine(entry):
-                yield entry.path
-
-
-def _is_mine(entry: os.DirEntry) -> bool:
-    with suppress(OSError):
-        return entry.stat(follow_symlinks=False).st_uid == os.getuid()
-    return False
+            if not entry.name.startswith(prefix) or not entry.is_dir(follow_symlinks=False):
+                continue
+            with suppress(FileNotFoundError):
+                is_mine = entry.stat(follow_symlinks=False).st_uid == os.getuid()
+                if is_mine and (lock := _locked(entry.path, wait=False)) is not None:
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                    os.close(lock)
 
 
 def _locked(folder: str, *, wait: bool) -> int | None:
     """A descriptor that holds the folder's lock; None where it is held, or cannot be (some network file systems)."""
-    if fcntl is None:
-        return None
     try:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:

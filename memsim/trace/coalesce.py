@@ -95,14 +95,14 @@ class _Coalescer:
         self._rules = make_rules(trace.ops, gpu, trace.arrays)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
         self._tags = gpu.l1.tags_per_cycle
-        self._merges = gpu.l1.merges_stores
+        self._merges, self._words = gpu.l1.merges_stores, gpu.l2.max_partial_ways is not None
         self._covered = np.zeros(COVERED_SHAPE, np.int64)
         self._position = np.zeros(1, loop.POSITION)
         self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
         n = len(trace.ops)
-        of_last = np.empty((n, loop.MOST_TRANSACTIONS), np.int64), np.empty((n, loop.MOST_TRANSACTIONS), np.uint16)
+        of_last = np.empty((n, loop.MOST_TRANSACTIONS), np.int64), np.empty((n, loop.MOST_TRANSACTIONS), np.int64)
         self._last = np.zeros(n, loop.TAKEN), *of_last
-        self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint16)
+        self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.int64)
         self._numbers = LineNumbers()
         self._taken, self._arrivals, self._diverges = 0, np.zeros(0, np.uint32), False
         self._interleaved = gpu.sm.divergence is Divergence.interleaved
@@ -142,6 +142,8 @@ class _Coalescer:
             self._columns["lines"].append(lines)
             self._columns["masks"].append(self._masks[:buffered].astype(np.uint8))
             self._columns["partial"].append((self._masks[:buffered] >> loop.PARTIAL_SHIFT).astype(np.uint8))
+            if self._words:
+                self._columns["words"].append((self._masks[:buffered] >> loop.WORDS_SHIFT).astype(np.uint32))
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
         out["mix"] = chunk.mix

@@ -44,6 +44,7 @@ TAKEN = np.dtype(
 DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
 
 PARTIAL_SHIFT = 8  # a transaction's mask holds its sectors, and from this bit on those that a store covers in part
+WORDS_SHIFT = 16  # from here on the words written of each of these, of the first four sectors
 FULL_SECTOR = (1 << 32) - 1  # every byte of a sector
 
 # Rows of the scratch array: what one warp instruction needs while it is coalesced.
@@ -107,7 +108,7 @@ def find_segments(begin, end, width, shift, scratch):
 
 @loop
 def add_partial_sectors(begin, end, width, n, shift, scratch):
-    """Add to the touched sectors of `n` segments, from PARTIAL_SHIFT on, those that the lanes write in part."""
+    """Add to the touched sectors of `n` segments those that the lanes write in part, and the words written of these."""
     for k in range(n):
         scratch[TOUCHED, k] |= scratch[TOUCHED, k] << PARTIAL_SHIFT
         scratch[COVERED : COVERED + (1 << shift), k] = 0
@@ -122,6 +123,21 @@ def add_partial_sectors(begin, end, width, n, shift, scratch):
             scratch[COVERED + within, k] |= (1 << past) - (1 << first)
             if scratch[COVERED + within, k] == FULL_SECTOR:
                 scratch[TOUCHED, k] &= ~(1 << PARTIAL_SHIFT + within)
+    for k in range(n):
+        partial = scratch[TOUCHED, k] >> PARTIAL_SHIFT
+        for within in range(min(4, 1 << shift)):
+            if partial >> within & 1:
+                scratch[TOUCHED, k] |= whole_words(scratch[COVERED + within, k]) << WORDS_SHIFT + 8 * within
+
+
+@loop
+def whole_words(covered):
+    """The words of a sector, one bit each, of which a mask of bytes has all four."""
+    both = covered & covered >> 1
+    whole = both & both >> 2 & 0x11111111
+    whole = (whole | whole >> 3) & 0x03030303
+    whole = (whole | whole >> 6) & 0x000F000F
+    return (whole | whole >> 12) & 0xFF
 
 
 @loop
@@ -267,7 +283,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
         last: (TAKEN records, their lines, their masks) by static op, of this chunk.
         out: INSTRUCTION records, one an instruction of the chunk.
         addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), and its
-            sectors, those that a store covers in part once more from PARTIAL_SHIFT on.
+            sectors, those that a store covers in part once more from PARTIAL_SHIFT on, and their words written.
 
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).

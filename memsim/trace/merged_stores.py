@@ -11,7 +11,14 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.trace.coalesce_loop import ADDRESS, FULL_SECTOR, MOST_TRANSACTIONS, PARTIAL_SHIFT, expand_lanes
+from memsim.trace.coalesce_loop import (
+    ADDRESS,
+    FULL_SECTOR,
+    MOST_TRANSACTIONS,
+    PARTIAL_SHIFT,
+    WORDS_SHIFT,
+    expand_lanes,
+)
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag, OpKind
 
 _STORE = int(OpKind.store)
@@ -60,7 +67,7 @@ def merge_stores(
         partial = np.int64(0)
         if np.int64(rule.kind) == _STORE and rule.partial:
             for k in range(first, sent):
-                partial |= np.int64(masks[k]) >> PARTIAL_SHIFT
+                partial |= np.int64(masks[k]) >> PARTIAL_SHIFT & 0xFF
         n = np.int64(0)
         if partial or explicit:
             lanes, lowest, step = np.int64(mask[i]), np.int64(base[i]), np.int64(stride[i])
@@ -103,6 +110,7 @@ def merge_partial_sectors(first, count, before, n_before, lines, masks, merged, 
                 if both >> s & 1:
                     covered[now, k, s] |= covered[1 - now, j, s]
                     merged[before + j] |= 1 << s
-                    masks[before + j] &= ~(1 << PARTIAL_SHIFT + s) & 0xFFFF
+                    masks[before + j] &= ~(1 << PARTIAL_SHIFT + s)
+                    masks[first + k] |= masks[before + j] & 0xFF << WORDS_SHIFT + 8 * s
                     if covered[now, k, s] == FULL_SECTOR:
-                        masks[first + k] &= ~(1 << PARTIAL_SHIFT + s) & 0xFFFF
+                        masks[first + k] &= ~(1 << PARTIAL_SHIFT + s)

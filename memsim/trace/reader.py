@@ -112,8 +112,8 @@ class Trace:
     def open(cls, path: str | Path) -> Trace:
         """Read the tables and check the file's shape.
 
-        What is held in memory is bounded by the file's size (:mod:`memsim.support.stored`) and LARGEST_TABLES. Texts
-        are made printable.
+        What is held in memory is bounded by the file's size (:func:`memsim.support.probe.is_stored`) and by
+        LARGEST_TABLES. Texts are made printable.
 
         Raises:
             InputError: not HDF5, truncated, changed, another schema, a newer major version, or a part that is missing,

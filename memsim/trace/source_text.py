@@ -11,7 +11,7 @@ import h5py
 
 from memsim.support import hdf5
 from memsim.support.errors import InputError
-from memsim.support.json_text import read_text, write_text
+from memsim.support.hdf5 import read_text, write_text
 from memsim.trace.schema import StaticOp
 
 MOST_FILE_BYTES = 1 << 20

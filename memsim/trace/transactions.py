@@ -57,6 +57,7 @@ COLUMNS: dict[str, np.dtype] = {
     "masks": np.dtype("u1"),
     "partial": np.dtype("u1"),
     "merged": np.dtype("u1"),
+    "words": np.dtype("<u4"),
     "line_address": np.dtype("<u8"),
     "first_instruction": np.dtype("<i8"),
     "first_warp": np.dtype("<i8"),
@@ -80,6 +81,8 @@ class Transactions:
         partial: u1, one a transaction: those of them of which a store writes some bytes and not all.
         merged: u1, one per transaction: sectors that L1 does not send, as the warp's next store takes them along
             (memsim.trace.merged_stores). Empty where L1 merges no stores.
+        words: u4, one per transaction: words that a store writes whole, of the sectors that it covers in part (bit
+            8 * s + w: word w of sector s). Empty where L2 does not complete sectors from memory.
         line_address: u8, one a line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
@@ -107,6 +110,7 @@ class Transactions:
     divergences: np.ndarray = field(default_factory=lambda: np.zeros(0, DIVERGENCE))
     controls: np.ndarray = field(default_factory=lambda: np.zeros(0, CONTROL))
     merged: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
+    words: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
 
     @property
     def warps_per_block(self) -> int:

@@ -59,23 +59,33 @@ def explain(
     found = find_bottlenecks(result)
     if quick:
         return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
-    from memsim.why.barriers import (
-        find_barriers_of_one_warp,  # what reads traces needs Numba, which takes longer to load than to show
-    )
-    from memsim.why.gains import with_gains
-    from memsim.why.trees import find_sums_of_few_elements
+    from memsim.why.gains import with_gains  # replays need Numba, which takes longer to load than to show
 
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a path that the file does not record")
         gone = f"the trace is no longer at {where}; give it with --trace"
         return Bottlenecks(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
-    in_order = [find_barriers_of_one_warp(result, recorded, gpu_of(result))]
-    if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
-        in_order.append(find_sums_of_few_elements(result, recorded))
-    found += [one for one in in_order if one is not None and one.attributable_share >= LEAST_SHARE]
-    found.sort(key=Bottleneck.rank)
+    found = find_causes(result, recorded)
     return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
+
+
+def find_causes(result: RunResult, trace: Trace) -> list[Bottleneck]:
+    """What makes a kernel slow, the largest share first: without replays, but with what only its trace shows.
+
+    Args:
+        result: of a run.
+        trace: that was run.
+    """
+    from memsim.why.barriers import find_barriers_of_one_warp
+    from memsim.why.trees import find_sums_of_few_elements
+
+    found = find_bottlenecks(result)
+    in_order = [find_barriers_of_one_warp(result, trace, gpu_of(result))]
+    if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
+        in_order.append(find_sums_of_few_elements(result, trace))
+    found += [one for one in in_order if one is not None and one.attributable_share >= LEAST_SHARE]
+    return sorted(found, key=Bottleneck.rank)
 
 
 def _given(result: RunResult, trace: Trace | str | Path) -> Trace:

@@ -147,7 +147,7 @@ def _each(
         return
     load_loops(common.gpu)
     todo = [items[number] for number in missing]
-    with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
+    with closing(in_processes(partial(_replayed, common), todo, min(jobs, len(todo)))) as replays:
         for position, one in replays:
             letters = np.frombuffer(one.text.encode(), np.uint8)
             arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}

@@ -81,6 +81,26 @@ def test_headers_of_wheels_are_found_after_the_toolkits(bare):
     assert "pip install nvidia-cublas" in str(build.first_error(missing, bare / "a.cu"))
 
 
+def test_wrapper_finds_headers_of_wheels(bare):
+    make_nvcc(bare / "bin")
+    (bare / "nvidia/cu13/include").mkdir(parents=True)
+    headers = f"-Xcompiler=-idirafter,{bare}/nvidia/cu13/include"
+    assert nvcc.nvcc_command(["-c", "a.cpp"], {})[0][-1] == headers
+    assert headers not in nvcc.nvcc_command(["--version"], {})[0]
+
+
+def test_wrapper_names_the_wheel_of_a_missing_header(bare, capfd):
+    make_nvcc(bare / "bin").write_text(
+        FAKE.replace(
+            "*) exit 3", "*) echo 'a.cu:1:10: fatal error: curand_kernel.h: No such file or directory' >&2; exit 3"
+        )
+    )
+    assert nvcc.main(["-c", "a.cu"]) == 3
+    first, last = capfd.readouterr().err.splitlines()
+    assert first == "a.cu:1:10: fatal error: curand_kernel.h: No such file or directory"
+    assert last.endswith("pip install nvidia-curand")
+
+
 def test_no_compiler_is_one_line(bare, capsys):
     assert nvcc.main(["a.cu"]) == 2
     printed = capsys.readouterr().err

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 from compilers import needs_capture
+from here import run_here
 from places import ROOT
 
 PROGRAM = ROOT / "tests/data/capture/device.cu"
@@ -24,7 +25,6 @@ GPUS = {
 def test_device_queries_answer_for_the_chosen_gpu(tmp_path):
     subprocess.run([sys.executable, "-m", "memsim", "nvcc", PROGRAM, "-o", tmp_path / "device"], check=True)
     for gpu, facts in GPUS.items():
-        command = [sys.executable, "-m", "memsim", "capture", "-o", tmp_path / f"{gpu}.h5", "-q", "--gpu", gpu]
-        done = subprocess.run([*command, tmp_path / "device"], capture_output=True, text=True, timeout=300, check=False)
+        done = run_here(tmp_path, ["capture", "-o", f"{gpu}.h5", "-q", "--gpu", gpu, "./device"])
         words = facts.split()
         assert done.stdout.split("\n")[:2] == [facts, " ".join(words[:5])], (gpu, done.stderr)

@@ -3,12 +3,12 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from compilers import needs_capture, needs_gxx
+from here import run_here
 
 import memsim
 from memsim.capture import stored_captures
@@ -204,8 +204,8 @@ def test_second_capture_is_first_until_input_changes(tmp_path, monkeypatch):
 
     def capture(number):
         Path("n.txt").write_text(str(number))
-        command = [sys.executable, "-m", "memsim", "capture", "fill.cu", "-o", "t.h5", "--force", "-q"]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+        done = run_here(tmp_path, ["capture", "fill.cu", "-o", "t.h5", "--force", "-q"])
+        assert done.returncode == 0, done.stderr
         return Path("t.h5").read_bytes(), "taken from the cache" in done.stderr
 
     first, was_kept = capture(7)

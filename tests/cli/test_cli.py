@@ -189,6 +189,15 @@ def test_a_replay_loads_nothing_that_only_compiling_needs(files):
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+def test_showing_a_result_does_not_load_numba(files):
+    code = (
+        "import sys; from memsim.cli import app; "
+        f"app(['show', {str(files / 'result.h5')!r}, '-q'], standalone_mode=False); "
+        "print(sorted({'numba', 'matplotlib', 'simpy'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
+
+
 KERNEL = """
 from memsim import Launch, Thread, workload
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.gpu.config import fields
-from memsim.gpu.presets import load_gpu, names
+from memsim.gpu.presets import load_gpu, names, provenance
 from memsim.support import library
 
 
@@ -23,8 +23,13 @@ def _run(*arguments):
 def test_a_gpu_as_a_file_is_the_gpu(name, tmp_path):
     path = tmp_path / "mine.toml"
     path.write_text(_run("gpus", name, "--toml"))
-    assert load_gpu(path) == load_gpu(name)
-    assert _run("gpus", str(path), "--json") == _run("gpus", name, "--json")
+    assert load_gpu(path) == load_gpu(name) and provenance(path) == provenance(name)
+
+
+def test_gpu_of_file_is_shown_like_preset(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(_run("gpus", "a100", "--toml"))
+    assert _run("gpus", str(path), "--json") == _run("gpus", "a100", "--json")
 
 
 def test_a_gpu_says_what_each_value_is():

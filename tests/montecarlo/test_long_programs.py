@@ -1,4 +1,4 @@
-"""Programs whose replay takes long get fewer trials, and gains of their longest kernel only."""
+"""Programs whose replay takes long get fewer trials, and gains only as far as their replays are short."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 import memsim
 from memsim.api import profile
+from memsim.why.explain import Bottlenecks
 
 GPU = "tesla-v100"
 
@@ -25,10 +26,11 @@ def test_a_long_program_begins_with_two_trials(traces, monkeypatch, long, trials
     assert len(found.time.values) == trials
 
 
-@pytest.mark.parametrize(("long", "quick"), [(1, [False, True]), (1 << 21, [False, False])])
-def test_long_programs_explain_one_kernel_with_gain(traces, monkeypatch, long, quick):
-    quick_calls = []
-    monkeypatch.setattr(profile, "LONG", long)
-    monkeypatch.setattr(profile, "_top_finding", lambda typical, trace, gpu, quick, jobs: quick_calls.append(quick))
-    memsim.profile_program(traces, GPU, jobs=1)
-    assert quick_calls == quick
+def test_gains_are_replayed_within_a_budget_only(traces, monkeypatch):
+    replayed = []
+    monkeypatch.setattr("memsim.api.replay.simulate", lambda trace, *given, **options: replayed.append(trace))
+    monkeypatch.setattr("memsim.why.explain", lambda result, trace, jobs: Bottlenecks([]))
+    for most in (1 << 23, 1):
+        monkeypatch.setattr(profile, "MOST_REPLAYED", most)
+        memsim.profile_program(traces, GPU, jobs=1)
+    assert [trace.digest for trace in replayed] == [trace.digest for trace in traces[::-1]]

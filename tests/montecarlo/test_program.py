@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
+from here import run_here
 
 import memsim
 from memsim import Launch, Thread, workload
@@ -83,10 +82,8 @@ def test_a_folder_is_run_so_by_the_command(tmp_path):
     folder.mkdir()
     traced(folder, "1", order=0)
     traced(folder, "0", back=True, order=1)
-    run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2"]
-    cold, warm = (
-        subprocess.run([*run, *more], capture_output=True, text=True, check=True) for more in ([], ["--warm"])
-    )
+    run = ["run", str(folder), "--gpu", GPU, "--trials", "2"]
+    cold, warm = (run_here(tmp_path, [*run, *more]) for more in ([], ["--warm"]))
     times = [float(re.search(r"launches take ([\d.]+)", one.stdout)[1]) for one in (cold, warm)]
     assert "back_again" in warm.stdout and times[1] < times[0]
 

@@ -7,7 +7,9 @@ import pytest
 
 import memsim
 from memsim.analysis.program import ProgramResult, is_program
-from memsim.montecarlo.sampled_launches import groups_of
+from memsim.gpu.presets import load_gpu
+from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
+from memsim.montecarlo.sampled_launches import groups_of, replay_order
 from memsim.support.errors import InputError
 
 GPU = "tesla-v100"
@@ -48,6 +50,13 @@ def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     assert profiled.time.mean == pytest.approx(total, rel=0.02)
     assert sum(group.launches for group in profiled.groups) == len(traces)
     assert all(group.best_possible < group.time.mean for group in profiled.groups)
+
+
+def test_repeated_launches_take_what_all_take(traces):
+    rows = [traces[0]] * ROUNDS + [traces[1]] * ROUNDS + [traces[0]] * ROUNDS
+    found = memsim.profile_program(rows, GPU, quick=True, jobs=1)
+    every = memsim.simulate_program(rows, GPU, trials=3, jobs=1)
+    assert found.time.mean == pytest.approx(sum(one.kernel_time.mean for one in every), rel=0.01)
 
 
 def test_all_of_few_launches_are_replayed(traces):
@@ -103,3 +112,30 @@ def test_an_interrupt_keeps_the_finished_trials(traces):
 def test_no_launches_are_refused():
     with pytest.raises(InputError, match="profile: traces are missing; give those of a program's launches"):
         memsim.profile_program([], GPU)
+
+
+REPEATS = list("ab" + 5 * "a" + 5 * "b" + "ac")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "order"),
+    [
+        ([(0, 5)], [0, 5]),  # a repeat of the first one
+        ([(0, 5), (1, 9)], [0, 5, 1, 9]),
+        ([(0, 6), (1, 7)], [0, 1, 5, 6, 7]),  # 7 is no repeat, and needs 6 right before it
+        ([(0, 2), (1, 9)], [0, 1, 9, 2]),  # 2 comes after any launch of b
+        ([(0, 12)], [0, 11, 12]),  # no launch of b is replayed anyway
+        ([(13, 13)], [12, 13]),
+    ],
+)
+def test_replayed_launches_follow_one_like_their_predecessor(pairs, order):
+    assert replay_order(pairs, REPEATS) == order
+    before = dict(zip(order[1:], order, strict=False))
+    drawn = {position for pair in pairs for position in pair} - {0}
+    assert all(REPEATS[before[position]] == REPEATS[position - 1] for position in drawn)
+
+
+def test_equal_launches_share_one_execution(traces, tmp_path):
+    sequence = LaunchSequence(0, (0, 2, 4, 1))
+    executions = LaunchSequences(traces, load_gpu(GPU), [sequence], 0, tmp_path)._executions
+    assert executions[0] is executions[2] is executions[4] is not executions[1]

@@ -184,15 +184,20 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
     assert len(list((tmp_path / "figs").iterdir())) == 4
 
 
+@pytest.fixture(scope="module")
+def alone(result, tmp_path_factory):
+    """The figures of one result next to none."""
+    return comparison_figures.plot({"many": result}, tmp_path_factory.mktemp("alone"))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("others", [{"few": RunResult(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
-def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
+def test_several_results_are_drawn_side_by_side(others, result, alone, tmp_path):
     from matplotlib.image import imread
 
     written = comparison_figures.plot({**others, "many": result}, tmp_path)
     assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
-    single = comparison_figures.plot({"many": result}, tmp_path / "alone")
-    assert (imread(written[0]).shape[0] > imread(single[0]).shape[0]) == bool(others)
+    assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
@@ -223,12 +228,17 @@ def test_the_aimed_width_is_within_the_axis(result):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("format", Format)
 def test_figures_are_written_identically_in_every_format(result, tmp_path, format):
+    """And matplotlib's settings stay as they were."""
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
     first, second = (plot(result, tmp_path / name, FigureOptions(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert dict(matplotlib.rcParams) == before
 
 
 @pytest.mark.slow
@@ -260,18 +270,3 @@ def test_stack_is_as_high_as_its_arrays_latencies(result):
     tops = [max(bar.get_y() + bar.get_height() for bar in stack) for stack in bars]
     assert tops == pytest.approx([sum(x.values()) / max(x.values())] * 2)
     assert {text.get_text() for text in axis.get_legend().get_texts()} == set(x)
-
-
-@pytest.mark.slow
-def test_the_same_result_draws_the_same_bytes(result, tmp_path):
-    first, second = (plot(result, tmp_path / name) for name in ("one", "two"))
-    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
-
-
-@pytest.mark.slow
-def test_drawing_leaves_matplotlibs_settings_alone(result, tmp_path):
-    import matplotlib
-
-    before = dict(matplotlib.rcParams)
-    plot(result, tmp_path)
-    assert dict(matplotlib.rcParams) == before

@@ -179,6 +179,7 @@ def trace(
         lines=lines,
         masks=np.array([mask for _, mask, *_ in asked], "u1"),
         partial=np.array([sum(partial) for _, _, *partial in asked], "u1"),
+        words=np.array([_words(k, sum(partial)) for k, (_, _, *partial) in enumerate(asked)], "<u4"),
         line_address=np.array(addresses, "<u8"),
         first_instruction=np.cumsum([0, *(len(warp) for warp in warps)], dtype="<i8"),
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
@@ -189,6 +190,11 @@ def trace(
         phase=phases if phases.any() else phases[:0],
         arrivals=np.bincount(arriving, minlength=int(phases.max()) + 1).astype("<u4") if phases.any() else phases[:0],
     )
+
+
+def _words(k: int, partial: int) -> int:
+    """Words that transaction `k` writes of the sectors it covers in part: one half or the other of each, by turns."""
+    return sum((0x0F, 0xF0)[(k + s) % 2] << 8 * s for s in range(4) if partial >> s & 1)
 
 
 def without_mbarriers(tx: Transactions) -> Transactions:
@@ -279,6 +285,8 @@ def machines(draw, **components: dict[str, Any]) -> GPU:
         l2 |= dict(partitions=2, line_bytes=line, inclusion="non_inclusive")
     elif draw(st.sampled_from([False, False, False, True])):
         l2 |= dict(enabled=False, inclusion="non_inclusive")
+    if l2.get("enabled", True) and l2["write_miss"] == WriteMiss.validate and line <= 128:
+        l2["max_partial_ways"] = draw(st.sampled_from([None, 1, 2, 4]))
     if l1["write_policy"] == L1WritePolicy.write_allocate:
         l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))

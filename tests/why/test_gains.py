@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 import slow_and_fast
+from here import run_here
 
 import memsim
 from memsim.support.errors import InputError
@@ -147,8 +146,7 @@ def stored(tmp_path_factory):
 
 
 def _show(folder, *options):
-    command = [sys.executable, "-m", "memsim", "show", str(folder / "r.h5"), *options]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return run_here(folder, ["show", "r.h5", *options])
 
 
 @pytest.mark.slow

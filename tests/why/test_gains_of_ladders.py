@@ -27,7 +27,6 @@ TOLD = [
     ("sgemm", 6, 10, Cause.scattered),
     ("sgemm", 7, 10, Cause.scattered),
     ("sgemm", 9, 10, Cause.scattered),
-    ("long sgemm", 5, 6, Cause.scattered),
     ("long sgemm", 8, 6, Cause.conflicts),
 ]
 # Fewer than 3 % are won, and nothing is said.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import synthetic
+from here import run_here
 from places import ROOT
 
 import memsim
@@ -216,8 +216,7 @@ def test_text_and_json_say_the_same(tmp_path):
         >= {"cause": one.cause, "place": only.location, "evidence": only.evidence, "gain": None}.items()
     )
     result.save(tmp_path / "r.h5")
-    command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
+    assert run_here(tmp_path, ["show", "r.h5", "--why", "--quick"]).stdout == text + "\n"
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.codes import FETCH
+from memsim.hierarchy.codes import WRITE_BACK
 from memsim.hierarchy.dram.policy import joins_reads, row_hits_first, takes_turns_alone
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
 from memsim.hierarchy.requests import append, pop
@@ -26,7 +26,7 @@ def bank_of(age):
 @inlined
 def direction_of(m, r):
     """0 for a request that reads, 1 for one that writes."""
-    return 0 if m.requests[r].kind == FETCH else 1
+    return 1 if m.requests[r].kind == WRITE_BACK else 0
 
 
 @inlined

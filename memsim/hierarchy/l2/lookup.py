@@ -14,6 +14,7 @@ from memsim.hierarchy.cache.ways import oldest_way, way_of_slot
 from memsim.hierarchy.codes import (
     ALL,
     FETCH,
+    FILL,
     HIT,
     INVALIDATE,
     MERGE,
@@ -86,14 +87,42 @@ def invalidate_sharers(m, s, line, mask, time):
 
 
 @inlined
+def partial_sectors(m, way):
+    """Sectors of a way that stores covered in part, whose rest is in memory alone and is not on its way."""
+    held = np.int64(m.cache.ways[way].valid) | np.int64(m.cache.ways[way].pending)
+    return np.int64(m.cache.ways[way].dirty) & (ALL ^ held)
+
+
+@inlined
+def write_back(m, s, way, line, shift, time):
+    """Write the dirty sectors of a way to DRAM; memory that cannot write parts of a sector reads their rest first."""
+    if m.p[0].max_partial:
+        partial = partial_sectors(m, way)
+        if partial:
+            to_memory(m, s, FILL, line, partial << shift, m.writers[way], time)
+    to_memory(m, s, WRITE_BACK, line, np.int64(m.cache.ways[way].dirty) << shift, m.writers[way], time)
+
+
+@inlined
+def clean_way(m, s, way, time):
+    """Write the dirty sectors of a way back; the line stays, and is complete now."""
+    p = m.p[0]
+    tag = np.int64(m.cache.tags[way])
+    line = tag >> p.packet_bits
+    write_back(m, s, way, line, (tag - (line << p.packet_bits)) * p.sectors_per_line, time)
+    if p.max_partial:
+        m.cache.ways[way].valid = m.cache.ways[way].valid | partial_sectors(m, way)
+    m.cache.ways[way].dirty = 0
+
+
+@inlined
 def evict(m, s, way, time):
     """Write the dirty sectors of a way back and, if inclusive, invalidate the copies above."""
     tag = np.int64(m.cache.tags[way])
     line = tag >> m.p[0].packet_bits
     shift = (tag - (line << m.p[0].packet_bits)) * m.p[0].sectors_per_line
-    dirty = np.int64(m.cache.ways[way].dirty)
-    if dirty:
-        to_memory(m, s, WRITE_BACK, line, dirty << shift, m.writers[way], time)
+    if m.cache.ways[way].dirty:
+        write_back(m, s, way, line, shift, time)
     if m.p[0].inclusive:
         valid = np.int64(m.cache.ways[way].valid)
         if valid:
@@ -114,6 +143,8 @@ def allocate(m, s, tag, time):
         m.way_of[tag] = way
         replace(m.cache, at, way, tag)
         m.cache.ways[way].activated = 0
+        if p.max_partial:
+            m.written[way] = 0
     return way
 
 
@@ -167,12 +198,39 @@ def gather(m, tag, present):
 
 
 @inlined
+def partial_of_packet(m, demand):
+    """Sectors of the packet that earlier stores covered in part, of the lines that `demand` lies in."""
+    p = m.p[0]
+    partial = 0
+    for position in range(p.lines_per_packet):
+        shift = position * p.sectors_per_line
+        if demand & p.line_mask << shift and m.packet_ways[position] >= 0:
+            partial |= partial_sectors(m, m.packet_ways[position]) << shift
+    return partial
+
+
+@inlined
+def still_partial(m, way, sectors, words):
+    """Note the words that a store writes of a line; returns those of `sectors` that are not complete with them."""
+    written = np.int64(m.written[way]) | np.int64(words) & ((1 << 8 * m.p[0].sectors_per_line) - 1)
+    m.written[way] = written
+    partial = 0
+    for k in range(m.p[0].sectors_per_line):
+        if sectors >> k & 1 and written >> 8 * k & 0xFF != 0xFF:
+            partial |= 1 << k
+    return partial
+
+
+@inlined
 def write(m, r, demand, valid, pending, activated):
     """Carry a write of the sectors `demand` out; returns (hits, sectors to fetch, sectors to write to DRAM)."""
     p = m.p[0]
     policy = p.write_miss if m.requests[r].kind == STORE else FETCH_MISS
     op = m.requests[r].op
-    missing = demand & (ALL ^ valid) & (ALL ^ pending)
+    here = valid
+    if p.max_partial and policy == VALIDATE:
+        here |= partial_of_packet(m, demand)
+    missing = demand & (ALL ^ here) & (ALL ^ pending)
     through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
     active = demand ^ missing if policy == NO_ALLOCATE else demand
     for position in range(p.lines_per_packet):
@@ -181,14 +239,18 @@ def write(m, r, demand, valid, pending, activated):
         way = m.packet_ways[position]
         if of_line and way >= 0:
             if policy == VALIDATE:
-                m.cache.ways[way].valid = m.cache.ways[way].valid | missing >> shift & p.line_mask
+                known = demand & (ALL ^ valid) & (ALL ^ pending)
+                if p.max_partial and m.requests[r].partial & known:
+                    stored = (m.requests[r].partial & known) >> shift & p.line_mask
+                    known ^= still_partial(m, way, stored, m.requests[r].words >> 8 * shift) << shift
+                m.cache.ways[way].valid = m.cache.ways[way].valid | known >> shift & p.line_mask
             written = of_line & (ALL ^ through >> shift)
             if p.max_dirty and written and m.cache.ways[way].dirty == 0:
                 m.dirty_ways[m.sets_of[(m.requests[r].line << p.packet_bits) + position]] += 1
             m.cache.ways[way].dirty = m.cache.ways[way].dirty | written
             m.cache.ways[way].activated = m.cache.ways[way].activated | active >> shift & p.line_mask
             m.writers[way] = op
-    hits = demand & valid
+    hits = demand & here
     if p.write_hit and m.requests[r].kind == STORE:
         hits &= activated
     return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0, through
@@ -216,12 +278,36 @@ def clean(m, s, r, time):
             way = oldest_way(m.cache, at)
             while m.cache.ways[way].dirty == 0:
                 way = way_of_slot(m.cache, at, m.cache.ways[way].newer)
-            held = np.int64(m.cache.tags[way])
-            line = held >> p.packet_bits
-            shift = (held - (line << p.packet_bits)) * p.sectors_per_line
-            to_memory(m, s, WRITE_BACK, line, np.int64(m.cache.ways[way].dirty) << shift, m.writers[way], time)
-            m.cache.ways[way].dirty = 0
+            clean_way(m, s, way, time)
             m.dirty_ways[at] -= 1
+
+
+@inlined
+def surplus_partial_way(m, at):
+    """The oldest way with partial sectors of a set that has more of these than may be, or -1."""
+    found, oldest, way = 0, np.int64(-1), oldest_way(m.cache, at)
+    for _ in range(m.cache.shape[0].ways):
+        if partial_sectors(m, way):
+            found += 1
+            oldest = way if oldest < 0 else oldest
+        way = way_of_slot(m.cache, at, m.cache.ways[way].newer)
+    return oldest if found > m.p[0].max_partial else np.int64(-1)
+
+
+@inlined
+def complete(m, s, r, time):
+    """Complete the oldest partial lines from memory of the sets where request `r` left more of these than may be."""
+    p = m.p[0]
+    tag = m.requests[r].line << p.packet_bits
+    stored = np.int64(m.requests[r].partial)
+    for position in range(p.lines_per_packet):
+        if stored & p.line_mask << position * p.sectors_per_line:
+            at = m.sets_of[tag + position]
+            way = surplus_partial_way(m, at)
+            if way >= 0:
+                clean_way(m, s, way, time)
+                if p.max_dirty:
+                    m.dirty_ways[at] -= 1
 
 
 @inlined

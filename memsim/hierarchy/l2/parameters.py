@@ -17,7 +17,8 @@ from memsim.jit.specialization import fixed, matching
 # What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.
 _FERMI = dict(
     inclusive=1, sharer_words=1, lines_per_packet=4, packet_bits=2, sectors_per_line=1, line_mask=1, sector_bits=0,
-    l1_unsectored=1, group_bits=2, max_dirty=0, half=0, clock_up=1, write_hit=1, write_miss=UPDATE_MEMORY,
+    l1_unsectored=1, group_bits=2, max_dirty=0, max_partial=0, half=0, clock_up=1, write_hit=1,
+    write_miss=UPDATE_MEMORY,
 )  # fmt: skip
 _LATER = dict(
     inclusive=0, sharer_words=0, lines_per_packet=1, packet_bits=0, sectors_per_line=4, line_mask=15, sector_bits=2,
@@ -40,8 +41,14 @@ def max_dirty(gpu: GPU) -> int:
 
 
 def most_writes(gpu: GPU) -> int:
-    """Writes to DRAM that one request may cause: of every L2 line it covers, one evicted, one written, one cleaned."""
-    return (3 if max_dirty(gpu) else 2) * (gpu.l1.line_bytes // gpu.l2.line_bytes)
+    """Writes to DRAM that one request may cause: of every L2 line it covers, one evicted, one written, one cleaned.
+
+    Where L2 completes partial sectors, there is one more, and each write has a read.
+    """
+    of_line = 3 if max_dirty(gpu) else 2
+    if gpu.l2.max_partial_ways:
+        of_line = 2 * (of_line + 1)
+    return of_line * (gpu.l1.line_bytes // gpu.l2.line_bytes)
 
 
 def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
@@ -70,6 +77,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         group_bits=group_bits(gpu),
         l2_mshrs=max(gpu.l2.mshrs, most_writes(gpu)),
         max_dirty=max_dirty(gpu),
+        max_partial=gpu.l2.max_partial_ways or 0,
         most_writes=most_writes(gpu),
         return_cycles=reply_cycles(gpu),
         clock_up=up,

@@ -10,8 +10,8 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.ways import oldest_way
-from memsim.hierarchy.codes import ALL, FETCH, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
-from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_through
+from memsim.hierarchy.codes import ALL, FETCH, FILL, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
+from memsim.hierarchy.l2.lookup import clean, complete, look_up_lines, to_memory, write_through
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_copy
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
@@ -76,6 +76,8 @@ def serve(m, s, r, time):
         step <<= p.sectors_per_line
     if through:
         write_through(m, s, r, through, time)
+    if p.max_partial and kind == STORE and m.requests[r].partial:
+        complete(m, s, r, time)
     if p.max_dirty and not reads(kind):
         clean(m, s, r, time)
     last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
@@ -118,7 +120,7 @@ def arrive(m, s, time):
     """Handle the slice's first answer; says whether it is from DRAM (or from the other partition)."""
     f = pop(m.answers, s, m.requests)
     kind = m.requests[f].kind
-    if kind == WRITE_BACK:
+    if kind == WRITE_BACK or kind == FILL:
         m.slices[s].write_backs -= 1
         give(m.free_requests, f)
         return True

@@ -46,6 +46,7 @@ class Slices(NamedTuple):
     cache: Cache  # its ways are L2_WAY
     writers: np.ndarray  # [way] static op that last wrote there
     dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
+    written: np.ndarray  # [way] words written of its sectors that stores covered in part; empty where no limit is
     way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
     # [way * sectors per line + sector]: fetch of a pending sector, its slice's count << 32 | number
     fetch_of: np.ndarray

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import clear_boards
-from memsim.hierarchy.sm.state import AWAKE, BLOCK_TICKS, SLOTS
+from memsim.hierarchy.sm.state import AWAKE, SLOTS
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
 from memsim.trace.schema import Flag

@@ -136,7 +136,10 @@ def invalidate(m, sm, way, line, mask, time):
 
 @inlined
 def send(m, sm, kind, line, mask, partial, op, way, f, time):
-    """Send a request to L2, whose reply fills a way or answers a transaction of a load, if these are not -1."""
+    """Send a request to L2, whose reply fills a way or answers a transaction of a load, if these are not -1.
+
+    `partial` holds the sectors that a store covers in part and, from bit 8 on, the words it writes of these.
+    """
     r = take(m.free_requests)
     m.requests[r].time = time
     m.requests[r].looked_up = time
@@ -150,7 +153,8 @@ def send(m, sm, kind, line, mask, partial, op, way, f, time):
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     m.requests[r].need = 0
-    m.requests[r].partial = partial
+    m.requests[r].partial = partial & ALL
+    m.requests[r].words = partial >> 8
     schedule(m.to_l2, m.requests, r)
 
 

@@ -165,7 +165,10 @@ def look_up(m, sm, k, i, absent, time):
         return bypass(m, sm, ATOMIC, line, mask, i.op, time)
     kind = STORE if i.kind == OP_STORE else REDUCTION
     sent = mask & (ALL ^ np.int64(m.merged[k])) if len(m.merged) else mask
-    return store(m, sm, kind, line, mask, sent, np.int64(m.partial[k]), i.op, absent, time)
+    partial = np.int64(m.partial[k])
+    if len(m.words):
+        partial |= np.int64(m.words[k]) << 8
+    return store(m, sm, kind, line, mask, sent, partial, i.op, absent, time)
 
 
 @inlined

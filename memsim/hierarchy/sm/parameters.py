@@ -7,10 +7,11 @@ import numpy as np
 from memsim.gpu.choices import Dependence, FullSet, Inclusion
 from memsim.gpu.config import GPU
 from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
+from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import BLOCK_TICKS, CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
+from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
 from memsim.trace.schema import LINKS, RESULT_CLASSES, TENSOR_TYPES
 
 

@@ -87,7 +87,6 @@ RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
 PIPES = len(pipes.PIPES)
 CRITICAL_PATH = PIPES
 TICKS = 64  # of a cycle
-BLOCK_TICKS = 256  # of a cycle, in which the starts of blocks are counted
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
@@ -122,6 +121,7 @@ class SMs(NamedTuple):
     masks: np.ndarray
     partial: np.ndarray
     merged: np.ndarray  # sectors that are not sent, one a transaction or empty
+    words: np.ndarray  # words that a store writes of its partial sectors, one per transaction or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray

@@ -28,6 +28,7 @@ from memsim.sources.function_counts import (
     HALF,
     INTEGER,
     INTEGER_QUOTIENTS,
+    MULTIPLY,
     SHUFFLE,
     SINGLE,
     SPECIAL,
@@ -56,8 +57,15 @@ LOOP_ITERATION: Becomes = {
 }  # of a loop: the counter, and a comparison that is one with its branch
 
 _OF_FLOATS = {2: ONE[HALF], 4: ONE[FP32], 8: ONE[FP64]}  # by bytes
+# Of singles the ALU executes these (memsim.gpu.pipes): comparisons, and what selects one operand.
+_OF_ALU = frozenset([
+    np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.maximum, np.minimum, np.fmax,
+    np.fmin, np.isnan, np.isinf, np.isfinite, np.signbit, np.copysign,
+])  # fmt: skip
 _QUOTIENTS = (np.floor_divide, np.remainder)
-_BY_NUMBER = {INTEGER: 3}  # a product with the reciprocal, or shifts
+_PRODUCTS = (np.multiply, np.square)
+_BY_POWER_OF_TWO = {INTEGER: 2}  # shifts, as of PTX
+_BY_NUMBER = {INTEGER: 3, MULTIPLY: 1}  # a product with the reciprocal
 
 
 def becomes(ufunc: np.ufunc, fast_math: bool, *values: Any) -> Becomes:
@@ -70,6 +78,8 @@ def becomes(ufunc: np.ufunc, fast_math: bool, *values: Any) -> Becomes:
     (True, True)
     >>> becomes(np.multiply, False, ones.astype(np.int32), 0.5) == {FP32: 1, CONVERSION: 1}
     True
+    >>> becomes(np.multiply, False, ones.astype(np.int32), 3) == {MULTIPLY: 1}, becomes(np.maximum, False, ones, ones)
+    (True, {0: 1})
     """
     dtype = operand_type(values)
     dtype = np.dtype(np.float32) if _gives_fractions(ufunc, dtype) else dtype
@@ -110,19 +120,24 @@ def _of_floats(ufunc: np.ufunc, fast_math: bool, nbytes: int) -> Becomes:
     precise = DOUBLE if nbytes == 8 else SINGLE
     table: Table = FAST if fast_math and nbytes < 8 and ufunc in FAST else precise
     if ufunc in ALONE and ufunc not in table:
-        return _OF_FLOATS[nbytes]
+        return ONE[INTEGER] if nbytes == 4 and ufunc in _OF_ALU else _OF_FLOATS[nbytes]
     found = table.get(ufunc, precise[np.log])
     return found if nbytes > 2 else _together({CONVERSION: 2}, found)
 
 
 def _of_integers(ufunc: np.ufunc, dtype: np.dtype, values: tuple[Any, ...]) -> Becomes:
-    """By a number that the compiler knows a quotient or remainder is quick."""
+    """By a number that the compiler knows a quotient is quick, and a product with a power of two is a shift."""
+    number = next((int(value) for value in values[1:] if not isinstance(value, np.ndarray)), None)
+    power = number is not None and number & (number - 1) == 0
+    if ufunc in _PRODUCTS and not power:
+        return {MULTIPLY: 4 if dtype.itemsize == 8 else 1}
     if ufunc in ALONE:
         return ONE[INTEGER]
-    if ufunc not in _QUOTIENTS or isinstance(values[1], np.ndarray):
+    if ufunc not in _QUOTIENTS or number is None:
         return INTEGER_QUOTIENTS[max(4, dtype.itemsize), dtype.kind != "u"]
-    power = int(values[1]) & (int(values[1]) - 1) == 0
-    return ONE[INTEGER] if power and dtype.kind == "u" else _BY_NUMBER
+    if power:
+        return ONE[INTEGER] if dtype.kind == "u" else _BY_POWER_OF_TWO
+    return _BY_NUMBER
 
 
 def _together(first: Becomes, second: Becomes) -> Becomes:

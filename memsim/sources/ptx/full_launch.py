@@ -12,7 +12,6 @@ from memsim.sources import traced_blocks
 from memsim.sources.ptx.trace import KernelRun, Progress, begin_trace, chunks, finish_trace
 from memsim.sources.traced_blocks import LEAST_WAVES
 from memsim.support.errors import InputError
-from memsim.trace.reader import Trace
 
 MOST_EXECUTED = 1 << 26
 """Micro-ops of warps that a snapshot has at most, unless its blocks are given: so many take about ten seconds."""
@@ -43,11 +42,11 @@ class FullLaunch:
     """A launch that has run.
 
     Attributes:
-        trace: None where its accesses were too few after the first blocks.
+        n_traced: blocks in its trace; None where its accesses were too few after the first blocks, so it has none.
         cut: whether it has fewer blocks than its accesses ask for, as they execute too much.
     """
 
-    trace: Trace | None
+    n_traced: int | None
     counts: ExecutedCounts
     cut: bool = False
 
@@ -88,23 +87,25 @@ def run_and_trace(
     done = 0
     if first and not snapshot_only and _others(rest, range(first), counts) > first:
         raise InputError("--blocks", blocks or "", "begins among blocks that wait for one another; begin with block 0")
-    trace, traced_executed = None, 0
+    n_traced, traced_executed = None, 0
     with suppress(_NotWorth):
         with begin_trace(traced, out, gpu) as writer:
+            appended = 0
             for ids, chunk, total, at in chunks(traced, shape, gpu, blocks, MOST_EXECUTED):
                 writer.append(ids, chunk)
+                appended += len(ids)
                 done = int(ids[-1]) + 1
                 if ids[0] == first and not is_worth(_guess(traced, len(ids), n_blocks)):
                     raise _NotWorth
                 if progress:
                     progress(at, total)
             finish_trace(traced, writer, shape)
-        trace, traced_executed = Trace.open(out), traced.executed
+        n_traced, traced_executed = appended, traced.executed
     counts.add(traced)
     if done < n_blocks and not snapshot_only:
         _others(rest, range(done, n_blocks), counts)
-    few = trace is not None and trace.n_blocks < min(n_blocks, LEAST_WAVES * traced_blocks.wave_blocks(shape, gpu))
-    return FullLaunch(trace, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
+    few = n_traced is not None and n_traced < min(n_blocks, LEAST_WAVES * traced_blocks.wave_blocks(shape, gpu))
+    return FullLaunch(n_traced, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
 
 
 def _guess(run: KernelRun, blocks: int, n_blocks: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout
 from memsim.sources.ptx.machine.codes import Micro
@@ -16,7 +18,7 @@ from memsim.sources.sass.origin import SassOrigin, position_of
 
 
 def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, tracing: bool) -> LoweredKernel:
-    """Lower a kernel's machine code.
+    """Lower a kernel's machine code; launches of one kernel share the result.
 
     Args:
         tracing: charge instructions, and wait as their control codes say.
@@ -24,8 +26,13 @@ def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, t
     Raises:
         UnknownMachineCode: naming what is unknown.
     """
+    return _lowered(launch.source, kernel, tuple(layout.symbols.items()), tracing)
+
+
+@lru_cache(maxsize=64)
+def _lowered(source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ...], tracing: bool) -> LoweredKernel:
     codes = ControlCodes()
-    builder = SassBuilder(launch.source, kernel, layout.symbols)
+    builder = SassBuilder(source, kernel, dict(symbols))
     for one in kernel.code:
         origin = SassOrigin(one, guard_of(one), position_of(one))
         if tracing and one.labels and builder.code:

@@ -54,6 +54,28 @@ def test_no_function_is_one_instruction_silently(function, dtype):
     assert sum(of(function, dtype).values()) >= 10
 
 
+@pytest.mark.parametrize(
+    ("function", "dtype", "expected"),
+    [
+        (lambda a: a < a, "f4", {"integer": 1}),
+        (lambda a: np.maximum(a, a), "f4", {"integer": 1}),
+        (lambda a: a < a, "f8", {"fp64": 1}),
+        (lambda a: a * 3, "i4", {"multiply": 1}),
+        (lambda a: a * a, "u4", {"multiply": 1}),
+        (lambda a: a * 8, "i4", {"integer": 1}),
+        (lambda a: a * 3, "i8", {"multiply": 4}),
+        (lambda a: a // 3, "i4", {"integer": 3, "multiply": 1}),
+        (lambda a: a // 8, "u4", {"integer": 1}),
+    ],
+)
+def test_instructions_are_of_the_pipe_that_executes_them(function, dtype, expected):
+    def kernel(t, a, out):
+        out[t.lane_id] = function(a[t.lane_id])
+
+    out = np.zeros(32, np.bool_ if function(np.ones(1, dtype)).dtype == np.bool_ else dtype)
+    assert counts(kernel, a=np.ones(32, dtype), out=out) == expected
+
+
 def test_quotients_of_long_integers_are_their_own():
     assert of(lambda a: a // a, "i4") == {"integer": 14, "multiply": 6, "conversion": 2, "special": 1}
     assert of(lambda a: a // a, "i8") == {"integer": 9, "multiply": 8, "conversion": 2, "special": 1, "control": 3}

@@ -230,6 +230,9 @@ def _load(m, w, region, count, values, width, offset, shift, mask, flags):
         host = m.hosts[region] - m.starts[region] + offset
     plain = region >= 0 and m.spaces[region] != LOCAL
     address, lanes = m.address, m.lanes
+    if plain and width == 4 and host & 3 == 0 and not flags & SIGNED:
+        _load_words(m, host - ORIGIN, count, values)
+        return
     for i in range(count):
         if not plain:
             at = find(m, address[i])
@@ -240,6 +243,30 @@ def _load(m, w, region, count, values, width, offset, shift, mask, flags):
         values[lanes[i]] = value
 
 
+@inlined
+def _load_words(m, base, count, values):
+    """Read aligned words of four bytes, which most accesses are: no lane asks for its width or alignment."""
+    address, lanes, words = m.address, m.lanes, m.bytes4
+    if count == LANES:
+        for i in range(LANES):
+            values[i] = np.int64(words[(base + address[i]) >> 2])
+    else:
+        for i in range(count):
+            values[lanes[i]] = np.int64(words[(base + address[i]) >> 2])
+
+
+@inlined
+def _store_words(m, base, count, values):
+    """Write aligned words of four bytes."""
+    address, lanes, words = m.address, m.lanes, m.bytes4
+    if count == LANES:
+        for i in range(LANES):
+            words[(base + address[i]) >> 2] = np.uint32(values[i] & 0xFFFFFFFF)
+    else:
+        for i in range(count):
+            words[(base + address[i]) >> 2] = np.uint32(values[lanes[i]] & 0xFFFFFFFF)
+
+
 @called
 def _store(m, w, region, count, values, width, offset):
     """Write one element of every active lane; of lanes that meet, the last one stays."""
@@ -248,6 +275,9 @@ def _store(m, w, region, count, values, width, offset):
         host = m.hosts[region] - m.starts[region] + offset
     plain = region >= 0 and m.spaces[region] != LOCAL
     address, lanes = m.address, m.lanes
+    if plain and width == 4 and host & 3 == 0:
+        _store_words(m, host - ORIGIN, count, values)
+        return
     for i in range(count):
         if not plain:
             at = find(m, address[i])

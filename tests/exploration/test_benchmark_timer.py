@@ -1,0 +1,65 @@
+"""Times of benchmarked launches from samples of their blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.memory import DeviceMemory
+from memsim.sources.ptx.trace import KernelRun
+
+# Each thread reads `steps` floats, a grid's width apart.
+SUM = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum(.param .u64 x, .param .u32 steps, .param .u64 width)
+{
+ .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .pred %p;
+ mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;
+ ld.param.u64 %rd1, [x]; ld.param.u32 %r5, [steps]; ld.param.u64 %rd2, [width];
+ mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3; mov.u32 %r6, 0;
+LOOP:
+ ld.global.b32 %r7, [%rd4]; add.s32 %r6, %r6, %r7; add.s64 %rd4, %rd4, %rd2;
+ sub.s32 %r5, %r5, 1; setp.ne.s32 %p, %r5, 0; @%p bra LOOP;
+ add.s64 %rd5, %rd1, %rd3; st.global.b32 [%rd5], %r6;
+ ret;
+}
+"""
+BLOCKS, THREADS, STEPS = 512, 256, 32
+
+
+def launch(x: int, blocks: int = BLOCKS) -> PtxLaunch:
+    return PtxLaunch(SUM, "sum", (blocks, 1, 1), (THREADS, 1, 1), [x, STEPS, 4 * BLOCKS * THREADS], registers=16)
+
+
+@pytest.fixture
+def placed():
+    memory = DeviceMemory()
+    return memory, memory.add(np.zeros(BLOCKS * THREADS * STEPS, np.float32), "x")
+
+
+def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
+    memory, x = placed
+    memory.allocation_at = lambda address: None  # type: ignore[attr-defined]  # no pointers in the parameters
+    sizes: list[int] = []
+    monkeypatch.setattr(BenchmarkTimer, "simulate", lambda _, run, flushed, rows: sizes.append(rows) or 1.0)
+    timer = BenchmarkTimer(load_gpu("a100"), tell=lambda line: None)
+    for blocks in [*range(1, MANY_SIMULATIONS + 3), 1]:  # the last size is known
+        timer.milliseconds(launch(x, blocks), memory, None, False)  # type: ignore[arg-type]
+    assert sizes == [MOST_ROWS] * MANY_SIMULATIONS + [MOST_ROWS // 4] * 2
+
+
+@pytest.mark.slow
+def test_smaller_sample_gives_nearly_the_same_time(placed):
+    memory, x = placed
+    run = KernelRun(launch(x), memory, check=False, tracing=True)
+    timers = [BenchmarkTimer(load_gpu("a100"), tell=lambda line: None) for _ in range(2)]
+    large, small = (
+        timer.simulate(run, False, rows) for timer, rows in zip(timers, (MOST_ROWS, MOST_ROWS // 4), strict=True)
+    )
+    assert timers[1].least_share < timers[0].least_share
+    assert small == pytest.approx(large, rel=0.1)
