@@ -134,7 +134,7 @@ def table(found: Mapping[str, Pair]) -> str:
                     *(number(x[array]) for array in ("indices", "val", "y")),
                 ]
             )
-    header = ["matrix", "kernel", "ms", "measured speedup", "ours", "L1 %", "L2 %", "MB from DRAM"]
+    header = ["matrix", "kernel", "ms", "measured speedup", "memsim", "L1 %", "L2 %", "MB from DRAM"]
     return markdown([*header, "X indices, ns", "X val", "X y"], rows, left=2)
 
 

@@ -1,4 +1,4 @@
-"""The study's figures: cycles a load against the stride, and bandwidth against what is read, measured and ours."""
+"""The study's figures: cycles per load against the stride, and bandwidth against what is read, measured and ours."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draw(curves: Mapping[tuple[str, str], Curve], path: Path) -> None:
             axes.set_yscale("log", base=2)
             axes.set_title(f"{gpu}, {kind}")
             axes.set_xlabel("stride in elements")
-        all_axes[0].set_ylabel("cycles a load of a warp")
+        all_axes[0].set_ylabel("cycles per load")
         all_axes[0].legend()
         write(figure, path)
 

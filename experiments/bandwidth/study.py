@@ -25,7 +25,7 @@ _QUICK_SIZES = 1
 
 @dataclass(frozen=True)
 class Point:
-    """One row, measured and ours: cycles a load instruction of a warp, or GB/s of all SMs against size."""
+    """One row, measured and ours: cycles per load instruction of a warp, or GB/s of all SMs against size."""
 
     name: str
     row: Row
@@ -118,7 +118,7 @@ def _sizes(points: list[Point]) -> str:
          point.row["mean_gb_per_s"], f"{point.ours:.0f}", f"{100 * (point.ours / point.measured - 1):+.0f}"]
         for point in points
     ]  # fmt: skip
-    return markdown(["board", "program", "KB", "GB/s", "mean", "ours", "%"], cells)
+    return markdown(["GPU", "program", "KB", "GB/s", "mean", "memsim", "%"], cells)
 
 
 def bytes_a_cycle(cycles: float) -> float:
@@ -138,7 +138,7 @@ def _patterns(points: list[Point]) -> str:
             cells = found.setdefault((row["type"], row["shape"], int(row["width"])), [])
             cells += [f"{point.measured:.2f}", f"{point.ours:.2f}"]
     boards = list(dict.fromkeys(point.row["gpu"] for point in points if point.name == STRIDES))
-    headers = ["type", "pattern", "of", *(header for gpu in boards for header in (gpu, "ours"))]
+    headers = ["type", "pattern", "of", *(header for gpu in boards for header in (gpu, "memsim"))]
     whole = {key: cells for key, cells in found.items() if len(cells) == 2 * len(boards)}  # a quick run lacks some
     return markdown(headers, [[kind, shape, str(width), *cells] for (kind, shape, width), cells in whole.items()])
 
@@ -149,4 +149,4 @@ def _laps(points: list[Point]) -> str:
         [point.row["gpu"], point.row["kb"], f"{bytes_a_cycle(point.measured):.1f}", f"{bytes_a_cycle(point.ours):.1f}"]
         for point in laps
     ]
-    return markdown(["board", "KB", "bytes per cycle and SM", "ours"], cells)
+    return markdown(["GPU", "KB", "bytes per cycle and SM", "memsim"], cells)

@@ -29,8 +29,10 @@ def answers(prepared: Prepared) -> list[Row]:
         rows = [
             _row("small run", [*run, "-o", "r.h5", "-f"], folder, best_of, anew, 0.7, 0.5),
             _row("show", ["show", "r.h5"], folder, best_of, anew, 0.3, 0.2),
-            _row("report, its replays kept", ["report", "r.h5", "-f"], folder, best_of, {}, 1.0, 0.6, warm=True),
-            _row("show --why, its replays kept", ["show", "r.h5", "--why"], folder, best_of, {}, None, None, warm=True),
+            _row("report, with cached replays", ["report", "r.h5", "-f"], folder, best_of, {}, 1.0, 0.6, warm=True),
+            _row(
+                "show --why, with cached replays", ["show", "r.h5", "--why"], folder, best_of, {}, None, None, warm=True
+            ),
             _row("the same run again", run, folder, best_of, {}, None, None, warm=True),
         ]
     return rows

@@ -65,7 +65,7 @@ def _memory(blocks: int, peak: float) -> list[Row]:
         f"{before:.0f} MiB for {fewer} blocks"
     )
     return [
-        Row("most memory of a capture's reader", peak, "MiB", None, None, how, blocks, less_is_better=True),
+        Row("peak memory of a capture's reader", peak, "MiB", None, None, how, blocks, less_is_better=True),
         Row(
             "the same, over that for a tenth of the blocks", peak / before, "x", 1.2, 1.05,
             "a reader that held the log or the trace would grow with the blocks", blocks, less_is_better=True,
@@ -86,7 +86,7 @@ def _speed(name: str, done: list[Capture]) -> Row:
         f"nvcc {min(one.build.wall for one in done):.2f} s"
     )
     rate = best.lanes / best.run.wall / 1e6
-    return Row(f"lane accesses captured a second, {name}", rate, "M/s", 20, None, how, best.lanes)
+    return Row(f"lane accesses captured per second, {name}", rate, "M/s", 20, None, how, best.lanes)
 
 
 def _captures(program: Path, arguments: tuple[int, ...], repeats: int) -> list[Capture]:

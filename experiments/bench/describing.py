@@ -30,7 +30,7 @@ def describing(prepared: Prepared) -> list[Row]:
             done = [_record(workload, launch, blocks, path) for _ in range(prepared.size.repeats)]
             lanes, best = done[0][0], min(seconds for _, seconds in done)
             how = f"best of {len(done)} runs, {lanes / 1e6:.2f} M lane accesses, wall, the data built before"
-            what = f"lane accesses described a second, {what}"
+            what = f"lane accesses described per second, {what}"
             rows.append(Row(what, lanes / best / 1e6, "M/s", 20, 100, how, lanes))
     return rows
 

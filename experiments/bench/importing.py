@@ -54,7 +54,7 @@ def _encodings(folder: Path, blocks: int, repeats: int) -> list[Row]:
             f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time; "
             f"{sectors / wall / 1e6:.2f} M L1 sector accesses per second"
         )
-        what = f"lane accesses imported a second, {encoding}"
+        what = f"lane accesses imported per second, {encoding}"
         rows.append(Row(what, lanes / wall / 1e6, "M/s", None, None, how, lanes))
     return rows
 

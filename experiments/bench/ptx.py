@@ -30,8 +30,8 @@ def ptx(prepared: Prepared) -> list[Row]:
     how = f"best of {len(done)} runs, {count / 1e6:.1f} M warp instructions, process time, with the file"
     what = f"snapshot of {n} x {n} x {n}, from PTX to the closed file"
     return [
-        Row("PTX's warp instructions run a second", count / cpu / 1e6, "M/s", 10, 20, how, count),
-        Row(what, wall, "s", 30, None, "best, wall; Triton's start and compilation stand apart", count, True),
+        Row("PTX warp instructions per second", count / cpu / 1e6, "M/s", 10, 20, how, count),
+        Row(what, wall, "s", 30, None, "best, wall; Triton's start and compilation are not included", count, True),
     ]
 
 

@@ -29,10 +29,12 @@ def replay(prepared: Prepared) -> list[Row]:
         f"best of {len(walls)} whole trials of {each / 1e6:.2f} M, wall: caches, DRAM, SimPy, building the machine and "
         f"the main-memory step; median {each / 1e6 / middle:.2f}; by process time {each / 1e6 / min(cores):.2f}"
     )
-    rows = [Row("transactions replayed a second and core", each / best / 1e6, "M/s", 4, 10, how, transactions)]
+    rows = [Row("transactions replayed per second and core", each / best / 1e6, "M/s", 4, 10, how, transactions)]
     if prepared.size == FULL:  # the paper's matrix
-        how = f"{PAPER_SECONDS:.0f} s, published in 2012, over the median of ours, {middle:.2f} s"
-        rows += [Row("the paper's time for such a trial over ours", PAPER_SECONDS / middle, "x", None, None, how, 1)]
+        how = f"{PAPER_SECONDS:.0f} s, published in 2012, over the median of memsim, {middle:.2f} s"
+        rows += [
+            Row("the paper's time for such a trial over memsim's", PAPER_SECONDS / middle, "x", None, None, how, 1)
+        ]
     return [
         *rows,
         Row(

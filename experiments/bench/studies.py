@@ -47,4 +47,4 @@ def _dask() -> list[Row]:
         [future.result() for future in [executor.submit(os.getpid) for _ in range(_TASKS)]]
         each = 1e3 * (perf_counter() - begin) / _TASKS
     how = f"{_TASKS} tasks that do nothing, two workers on this machine, wall"
-    return [Row("dask's time for a task", each, "ms", None, None, how, _TASKS)]
+    return [Row("dask's time per task", each, "ms", None, None, how, _TASKS)]

@@ -72,7 +72,7 @@ def _speedups(times: list[Time]) -> Iterator[Claim]:
             slow.measured / fast.measured,
             slow.predicted / fast.predicted,
             unit="x",
-            source=f"{REPOSITORY}, times of a {slow.gpu}; ours {slow.traced}",
+            source=f"{REPOSITORY}, times of a {slow.gpu}; memsim: {slow.traced}",
             aim=WithinLog(GAIN),
         )
 
@@ -89,7 +89,7 @@ def _absolute(times: list[Time]) -> Iterator[Claim]:
             time.predicted,
             None if interval is None else (scale * interval.low, scale * interval.high),
             "µs",
-            f"{REPOSITORY}, times of a {time.gpu}; ours {time.traced}",
+            f"{REPOSITORY}, times of a {time.gpu}; memsim: {time.traced}",
             aim=Within(TIME),
         )
 
@@ -117,7 +117,7 @@ def _table_one(
     """Table I of the paper, row by row; of TaskGraph, which has no figure there, NVIDIA's."""
 
     def row(name: str, what: str, published: float, ours: float, source: str = TABLE_I) -> Claim:
-        note = f"; ours {traced[name]}" if name in traced else ""
+        note = f"; memsim: {traced[name]}" if name in traced else ""
         return Claim(f"{name}: {what}", published, ours, unit="x", source=source + note, aim=WithinLog(GAIN))
 
     traced = {time.benchmark: time.traced for time in times}
@@ -138,7 +138,7 @@ def _table_one(
               "Gray, Getting Started with CUDA Graphs, NVIDIA 2019, V100")  # fmt: skip
     if "Shmem" in gains:
         yield row("Shmem", "average", 1.25, _mean(gains["Shmem"]))
-    yield row("CoMem", "average (ours: AXPY at its largest)", 18, max(gains["CoMem"]))
+    yield row("CoMem", "average (memsim: AXPY at its largest)", 18, max(gains["CoMem"]))
     yield row("MemAlign", "average", 1.1, _mean(gains["MemAlign"]))
     yield row("GSOverlap", "best, rtx3080", 1.04, _mean(gains["GSOverlap, rtx3080"]))
     whole = {
@@ -179,7 +179,7 @@ def _summary(claims: list[Claim]) -> str:
         for claim in claims
         if "table I" in claim.source or "Gray" in claim.source or "section III" in claim.source
     ]
-    return markdown(["pair", "table I", "ours"], rows)
+    return markdown(["pair", "table I", "memsim"], rows)
 
 
 def _table(times: list[Time]) -> str:
@@ -189,7 +189,7 @@ def _table(times: list[Time]) -> str:
         gains = slow.measured / fast.measured, slow.predicted / fast.predicted
         shown = [significant(value, 3) for value in (*values, *gains)]
         rows.append([f"{slow.benchmark}{_board(slow)}", slow.traced, f"{slow.n:,}", *shown])
-    headers = ["pair", "trace", "n", "slow µs", "ours", "fast µs", "ours", "gain", "ours"]
+    headers = ["pair", "trace", "n", "slow µs", "memsim", "fast µs", "memsim", "gain", "memsim"]
     return markdown(headers, rows, 2)
 
 
@@ -198,7 +198,7 @@ def _density_table(densities: list[tuple[int, float, float]], predicted: list[tu
         [str(stride), *(f"{value:.1f}" for value in (copied, c, unified, u))]
         for (stride, copied, unified), (_, c, u) in zip(densities, predicted, strict=True)
     ]
-    return markdown(["stride", "copied ms", "ours", "unified ms", "ours"], rows)
+    return markdown(["stride", "copied ms", "memsim", "unified ms", "memsim"], rows)
 
 
 def _draw_densities(

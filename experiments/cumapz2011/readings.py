@@ -28,7 +28,7 @@ def _conflicts(counted: Callable[[Factors], int]) -> Factor:
 
 
 SHM_EFF: dict[str, Factor] = {
-    "accesses / passes (ours)": lambda found, _: found.shm_eff,
+    "accesses / passes (memsim)": lambda found, _: found.shm_eff,
     "half-warps / passes (by the letter)": _conflicts(lambda found: found.counted.passes),
     "half-warps / accesses with a conflict": _conflicts(lambda found: found.counted.shared),
     "1": lambda found, _: 1.0,

@@ -95,4 +95,4 @@ def table(found: dict[tuple[str, str], Factors]) -> str:
         verdict = ours if ours == step.text else f"**{ours}**"
         rows.append([step.program, f"{step.before} → {step.after}", step.factor, step.text, verdict,
                      f"{before:.3g}", f"{after:.3g}"])  # fmt: skip
-    return markdown(["program", "step", "factor", "text", "ours", "before", "after"], rows, left=5)
+    return markdown(["program", "step", "factor", "text", "memsim", "before", "after"], rows, left=5)

@@ -81,7 +81,7 @@ def ratio_claims(pairs: Pairs) -> list[Claim]:
 
 def ratio_table(pairs: Pairs) -> str:
     """Hit ratios of every launch."""
-    headers = [text for name in RATIOS.values() for text in (f"{name} %, measured", "ours", "points")]
+    headers = [text for name in RATIOS.values() for text in (f"{name} %, measured", "memsim", "points")]
 
     def cells(kernel: str, ratio: str) -> list[str]:
         theirs, ours = (100 * getattr(counters, ratio) for counters in pairs[kernel])

@@ -13,7 +13,7 @@ from memsim.analysis.tables import ABSENT
 from memsim.support.files import replacing
 
 Row = list[str]  # a field a header below
-HEADERS = ("claim", "published", "ours", "95 % interval", "unit", "error", "aim", "reached", "source")
+HEADERS = ("claim", "published", "memsim", "95 % interval", "unit", "error", "aim", "reached", "source")
 _REACHED = HEADERS.index("reached")
 _IN_TERMINAL = len(HEADERS) - 1  # without the source
 

@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 from experiments.hong_kim2009.measure import Found
 from memsim.report.figure_style import GREY, SERIES, panels, styled, write
 
-TICKS = (4, 8, 16, 32, 64)  # cycles an instruction
+TICKS = (4, 8, 16, 32, 64)  # cycles per instruction
 SHIFTS = {"Linear": (-4, 7), "Mat. (tiled), 8": (-10, 7), "Mat. (tiled), 16": (6, 5)}  # others below
 
 
@@ -30,7 +30,7 @@ def draw(small: Sequence[Found], large: Sequence[Found], path: Path) -> None:
                 axis.set_major_formatter(ScalarFormatter())
                 axis.set_minor_locator(NullLocator())
             ax.set_title(title)
-            ax.set_xlabel("simulated cycles an instruction")
+            ax.set_xlabel("simulated cycles per instruction")
             ax.set_ylabel("MWP/CWP")
         axes[0].legend()
         for name in dict.fromkeys(one.case.name for one in large):

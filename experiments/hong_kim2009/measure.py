@@ -1,4 +1,4 @@
-"""A kernel on a GPU by the model and by simulation, from the same trace: cycles an instruction, and why."""
+"""A kernel on a GPU by the model and by simulation, from the same trace: cycles per instruction, and why."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def _errors(small: Sequence[Found], large: Sequence[Found]) -> Iterator[Claim]:
 
 
 def _orders(large: Sequence[Found]) -> Iterator[Claim]:
-    """What section 5.2 says of figure 17: who has the least and the most cycles an instruction.
+    """What section 5.2 says of figure 17: who has the least and the most cycles per instruction.
 
     As there, an application's CPI is the mean over its versions: the tiled product's tiles.
     """

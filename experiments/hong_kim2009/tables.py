@@ -12,7 +12,7 @@ from memsim.models.machine import peak_bandwidth
 
 def table_2(printed: Mapping[str, float], ours: Mapping[str, float]) -> str:
     """Row by row."""
-    return markdown(["parameter", "printed", "ours"], [[n, f"{v:g}", f"{ours[n]:g}"] for n, v in printed.items()])
+    return markdown(["parameter", "printed", "memsim"], [[n, f"{v:g}", f"{ours[n]:g}"] for n, v in printed.items()])
 
 
 def departures(found: Sequence[Found], printed: Mapping[str, float]) -> str:
@@ -28,7 +28,7 @@ def departures(found: Sequence[Found], printed: Mapping[str, float]) -> str:
 
 
 def cpis(found: Sequence[Found]) -> str:
-    """Modelled / simulated cycles an instruction and what decides, a kernel a row."""
+    """Modelled / simulated cycles per instruction and what decides, a kernel a row."""
     gpus = list(dict.fromkeys(one.gpu for one in found))
     by_name: dict[str, list[Found]] = {}
     for one in found:

@@ -94,4 +94,4 @@ def table(hardware: Mapping[str, list[Counters]], ours: Mapping[str, Counters]) 
         for name, one in ours.items()
     ]  # fmt: skip
     headers = [cell for text in COUNTS.values() for cell in (text, "%")]
-    return markdown(["launch", "GPU", "L1 %, measured", "ours", *headers], rows)
+    return markdown(["launch", "GPU", "L1 %, measured", "memsim", *headers], rows)

@@ -62,4 +62,4 @@ def table(found: Rows) -> str:
     """A step a row."""
     rows = [[f"v{step}", name, f"{time:,.0f}", f"{ours:,.0f}", f"{100 * (ours / time - 1):+.1f}"]
             for step, (name, time, ours) in found.items()]  # fmt: skip
-    return markdown(["step", "what is new", "µs, measured", "ours", "%"], rows)
+    return markdown(["step", "what is new", "µs, measured", "memsim", "%"], rows)

@@ -132,7 +132,7 @@ def efficiency(trial: float, task: float, cores: int) -> float:
 def _claims(against: Sequence[Rate], grown: Sequence[Rate], task: float | None) -> Iterator[Claim]:
     one, two = against[0], against[-1]
     faster = two.points_an_hour / one.points_an_hour
-    yield Claim("points an hour of two workers over one", math.nan, faster, unit="times", aim=AtLeast(FASTER))
+    yield Claim("points per hour of two workers over one", math.nan, faster, unit="times", aim=AtLeast(FASTER))
     name = f"share of replay in a study of {one.transactions:,.0f} transactions"
     yield Claim(name, math.nan, 100 * one.replaying, unit="%", aim=AtLeast(90))
     shortest, longest = grown[0], grown[-1]
@@ -152,7 +152,7 @@ def _workers(against: Sequence[Rate]) -> str:
          f"{100 * of.replaying:.1f}"]
         for of in against
     ]  # fmt: skip
-    return markdown(["workers", "points an hour", "times one worker's", "% in replay"], rows)
+    return markdown(["workers", "points per hour", "times one worker's", "% in replay"], rows)
 
 
 def _growth(grown: Sequence[Rate]) -> str:
@@ -185,11 +185,11 @@ def _draw(against: Sequence[Rate], grown: Sequence[Rate], task: float | None, pa
         workers = [of.workers for of in against]
         first.plot(workers, [of.points_an_hour for of in against], "o-", color=BLUE, label="measured")
         first.plot(workers, [k * against[0].points_an_hour for k in workers], "--", color=GREY, label="in proportion")
-        first.set(xlabel="workers", ylabel="points an hour", xticks=workers, ylim=(0, None))
+        first.set(xlabel="workers", ylabel="points per hour", xticks=workers, ylim=(0, None))
         first.legend()
         sizes = [of.transactions for of in grown]
         second.loglog(sizes, [of.trials * of.trial for of in grown], "o-", color=BLUE)
-        second.set(xlabel="transactions of the trace", ylabel=f"seconds a point of {grown[0].trials} trials")
+        second.set(xlabel="transactions of the trace", ylabel=f"seconds per point of {grown[0].trials} trials")
         cores = [1 << k for k in range(11)]
         for of, color in zip(grown, (GREY, VERMILION, BLUE), strict=False) if task is not None else ():
             shares = [100 * efficiency(of.trial, task, count) for count in cores]

@@ -69,4 +69,4 @@ def table(found: Rows) -> str:
     """A kernel a row."""
     rows = [[str(kernel), name, f"{rate:,.0f}", f"{ours:,.0f}", f"{100 * (ours / rate - 1):+.1f}"]
             for kernel, (name, rate, ours) in found.items()]  # fmt: skip
-    return markdown(["kernel", "what is new", "GFLOP/s, measured", "ours", "%"], rows)
+    return markdown(["kernel", "what is new", "GFLOP/s, measured", "memsim", "%"], rows)

@@ -98,7 +98,7 @@ def _claims(points: list[Point]) -> Iterator[Claim]:
             for point in (of[0], of[-1]):
                 if not _is_fitted(point):
                     yield Claim(
-                        f"{gpu}, {kernel}: {point.threads} threads an SM", point.measured, point.ours, unit="GB/s",
+                        f"{gpu}, {kernel}: {point.threads} threads per SM", point.measured, point.ours, unit="GB/s",
                         source=SOURCE, aim=Within(0.1),
                     )  # fmt: skip
             errors = [abs(math.log2(point.ours / point.measured)) for point in of]
@@ -120,7 +120,7 @@ def _table(points: list[Point]) -> str:
     for point in points:
         row = rows.setdefault((point.gpu, point.block, point.blocks_per_sm), [])
         row += [f"{point.measured:.0f}", f"{point.ours:.0f}"]
-    headers = ["board", "block", "blocks per SM", *(header for kernel in KERNELS for header in (kernel, "ours"))]
+    headers = ["GPU", "block", "blocks per SM", *(header for kernel in KERNELS for header in (kernel, "memsim"))]
     return markdown(headers, [[gpu, str(block), str(resident), *row] for (gpu, block, resident), row in rows.items()])
 
 
@@ -138,7 +138,7 @@ def _draw(points: list[Point], path: Path) -> None:
             axes.set_yscale("log")
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
             axes.yaxis.set_minor_formatter(NullFormatter())
-            axes.set_xlabel("threads an SM")
+            axes.set_xlabel("threads per SM")
             axes.set_title(gpu)
         all_axes[0].set_ylabel("GB/s")
         all_axes[0].legend(title="dots measured, lines memsim", title_fontsize=8)

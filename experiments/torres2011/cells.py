@@ -39,7 +39,7 @@ class Score(NamedTuple):
 
     Attributes:
         correlation: of the logarithms.
-        ratio: median of ours over published.
+        ratio: median of memsim over published.
         octaves: mean of |log2(ours / published)|.
         cells: how many.
     """

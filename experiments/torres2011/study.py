@@ -137,7 +137,7 @@ def _claims(scores: Mapping[str, Score], wait: float) -> Iterator[Claim]:
     for table, found in scores.items():
         source, title = f"Torres et al., HPCS 2011, {PRINTED[table]}", TITLES[table].rsplit(",", 1)[0]
         yield Claim(f"{title}: log-correlation", math.nan, found.correlation, source=source, aim=AtLeast(AIMS[table]))
-        yield Claim(f"{title}: median of ours over published", 1.0, found.ratio, unit="x", source=source,
+        yield Claim(f"{title}: median of memsim over published", 1.0, found.ratio, unit="x", source=source,
                     aim=Within(0.1))  # fmt: skip
         yield Claim(f"{title}: mean abs. log2 error", 0.0, found.octaves, unit="octaves", source=source,
                     aim=AtMost(0.25))  # fmt: skip

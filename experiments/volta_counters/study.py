@@ -235,7 +235,7 @@ def ratio_table(pairs: list[Pair]) -> str:
         return found
 
     levels = ("L1 read", "L2 read", "L1 write")
-    headers = [text for level in levels for text in (f"{level} %, measured", "ours", "points")]
+    headers = [text for level in levels for text in (f"{level} %, measured", "memsim", "points")]
     return markdown(["kernel", *headers], [cells(*pair) for pair in pairs])
 
 
@@ -251,5 +251,7 @@ def traffic_table(pairs: list[Pair]) -> str:
             found += [significant(theirs), significant(mine), error]
         return found
 
-    headers = [text for name in ("DRAM reads", "DRAM writes", "cycles") for text in (f"{name}, measured", "ours", "%")]
+    headers = [
+        text for name in ("DRAM reads", "DRAM writes", "cycles") for text in (f"{name}, measured", "memsim", "%")
+    ]
     return markdown(["kernel", *headers], [cells(*pair) for pair in pairs])

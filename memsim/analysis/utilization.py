@@ -41,7 +41,7 @@ def utilization(result: RunResult) -> list[ComponentUtilization]:
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm = gpu["sm"]
     components = [
-        ComponentUtilization(ISSUE, _issue(result), "warp instructions of the trace over issue slots"),
+        ComponentUtilization(ISSUE, _issue(result), "warp instructions over issue slots"),
         *_pipe(result),
     ]
     busy = _load_store(result) / (sm["count"] * cycles)
@@ -56,7 +56,7 @@ def utilization(result: RunResult) -> list[ComponentUtilization]:
         busy = min(
             1.0, float(slice_cycles(result.trials).mean()) / cycles
         )  # stores may wait when the last warp has ended
-        components.append(ComponentUtilization(L2, busy, "sectors of its slices, those stored in part too"))
+        components.append(ComponentUtilization(L2, busy, "sectors of its slices, partial stores included"))
         one = max((busiest_slice_cycles(op, gpu) for op in result.trials.ops), default=0.0) / cycles
         if one >= _CROWDED * busy:
             components.append(
@@ -172,7 +172,7 @@ def _pipe(result: RunResult) -> list[ComponentUtilization]:
     busiest = max(taken, key=lambda name: taken[name])
     name = pipe_name(busiest)
     busy = taken[busiest] / (about["gpu"]["sm"]["count"] * result.cycles.mean)
-    return [ComponentUtilization(name, busy, "instructions of the pipe over what its lanes could do; the busiest pipe")]
+    return [ComponentUtilization(name, busy, "instructions of the busiest pipe over its capacity")]
 
 
 def _issue(result: RunResult) -> float:

@@ -205,7 +205,7 @@ def _checked_code(
 ) -> Path | None:
     """The file of PTX or the cubin; refuses a command line without a program, or with two."""
     if bool(files) + (ptx is not None) + (sass is not None) != 1:
-        problem = "is missing or one too many; give an executable, CUDA C++ files, a Python file, --ptx or --sass"
+        problem = "is missing or given twice; give an executable, CUDA C++ files, a Python file, --ptx or --sass"
         raise InputError("capture", "PROGRAM", problem)
     code = ptx or sass
     if (code is None) != (arguments is None):

@@ -14,7 +14,7 @@ from memsim.jit.loop_counts import counts
 from memsim.jit.mode import PLAIN_NUMBA, PLAIN_PYTHON
 from memsim.support.progress import bar, hint_after
 
-LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
+LOADING = "loading compiled loops; the first use on this machine compiles them ..."
 PATIENCE = 2.0  # seconds of silence before a message is printed; from disk the loops take a tenth of a second
 
 

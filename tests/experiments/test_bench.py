@@ -33,14 +33,14 @@ def test_the_quick_form_does_the_work_it_times():
         lanes = sum(int(popcounts(chunk.mask[chunk.op != NO_OP]).sum()) for chunk in workload.trace.chunks())
     rows = bench.measure(QUICK, [part for part in bench.PARTS if part != "first_use"])
     work = {row.what: row.work for row in rows}
-    assert work["transactions replayed a second and core"] == (1 + QUICK.trials) * transactions
+    assert work["transactions replayed per second and core"] == (1 + QUICK.trials) * transactions
     assert work["accesses per second of pycachesim's C backend"] == transactions
-    assert work["lane accesses described a second, in memory"] == lanes
-    assert work["lane accesses described a second, with the file"] == lanes
+    assert work["lane accesses described per second, in memory"] == lanes
+    assert work["lane accesses described per second, with the file"] == lanes
     assert work["two workers over one"] == 4 * QUICK.trials
-    assert work["lane accesses captured a second, saxpy.cu"] == 3 * 256 * QUICK.captured
+    assert work["lane accesses captured per second, saxpy.cu"] == 3 * 256 * QUICK.captured
     for encoding in ENCODINGS:
-        assert work[f"lane accesses imported a second, {encoding}"] == 3 * 256 * QUICK.imported // SMALLER
+        assert work[f"lane accesses imported per second, {encoding}"] == 3 * 256 * QUICK.imported // SMALLER
     assert work["Accel-Sim's time over import and replay, streaming"] == 96 * QUICK.imported
     # A block of 8 warps loads 2 tiles a step and stores one; a warp touches 4 sectors each time.
     tiles = QUICK.n // 16

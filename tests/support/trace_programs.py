@@ -18,6 +18,7 @@ from memsim.trace.schema import (
     Space,
     StaticOp,
 )
+from memsim.trace.writer import TraceWriter
 
 ARRAYS = [ArrayInfo("a", Space.global_, 512, 4096, 4), ArrayInfo("s", Space.shared, 0, 256, 4)]
 OPS = [
@@ -64,3 +65,19 @@ def chunk(programs, first_warp=0):
 def shape(programs):
     """A launch of blocks with two warps."""
     return LaunchShape((len(programs) // 2, 1, 1), (64, 1, 1))
+
+
+PARAMETERS = {"n": 3, "kind": "a"}
+ROWS = [
+    [(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, []), (1, 0, 0, 0b101, 16, int(EXPLICIT), 0, [0, 64])],
+    [(0, 1, 5, 1, 512, 0, 2, [])],
+]
+
+
+def write_trace(path, programs, blocks_a_batch=1, ops=OPS):
+    """Write programs as a trace; its digest."""
+    with TraceWriter(path, kernel="k", source="kernel.py", parameters=PARAMETERS) as writer:
+        for start in range(0, len(programs), 2 * blocks_a_batch):
+            part = programs[start : start + 2 * blocks_a_batch]
+            writer.append(np.arange(start // 2, start // 2 + len(part) // 2), chunk(part, start))
+        return writer.finish(shape(programs), ops, ARRAYS)

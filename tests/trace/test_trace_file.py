@@ -1,26 +1,20 @@
 """The trace file: what is written is read, whole or not at all; files nobody vouches for are refused by name."""
 
-import subprocess
-import sys
 from dataclasses import fields, replace
 
-import h5py
 import numpy as np
 import pytest
 from budget import drawn
 from changing import changed, unsealed
 from hypothesis import given
 from hypothesis import strategies as st
-from places import ROOT
-from trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
+from trace_programs import ARRAYS, OPS, PARAMETERS, PROGRAMS, ROWS, chunk, shape, write_trace
 
-from experiments.robustness.damage import damaged
 from memsim.support.deprecated import OLD_COLUMNS
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
     CONTROL_DEFAULTS,
-    EXPLICIT,
     INSTRUCTION_COLUMNS,
     MIX,
     MIX_DEFAULTS,
@@ -33,22 +27,11 @@ from memsim.trace.schema import (
     Instructions,
     Issue,
     KnownWaits,
-    LaunchShape,
     OpKind,
     Space,
     StaticOp,
 )
 from memsim.trace.writer import TraceWriter
-
-PARAMETERS = {"n": 3, "kind": "a"}
-
-
-def write(path, programs, blocks_a_batch=1, ops=OPS):
-    with TraceWriter(path, kernel="k", source="kernel.py", parameters=PARAMETERS) as writer:
-        for start in range(0, len(programs), 2 * blocks_a_batch):
-            part = programs[start : start + 2 * blocks_a_batch]
-            writer.append(np.arange(start // 2, start // 2 + len(part) // 2), chunk(part, start))
-        return writer.finish(shape(programs), ops, ARRAYS)
 
 
 def joined(chunks):
@@ -65,7 +48,7 @@ def joined(chunks):
 @given(PROGRAMS, st.integers(1, 20), st.integers(1, 3))
 def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, batch):
     path = tmp_path_factory.mktemp("trace") / "t.h5"
-    digest = write(path, programs, batch)
+    digest = write_trace(path, programs, batch)
     trace = Trace.open(path)
     assert (trace.digest, trace.kernel, trace.source, trace.parameters) == (digest, "k", "kernel.py", PARAMETERS)
     assert (list(trace.ops), list(trace.arrays), trace.launch) == (OPS, ARRAYS, shape(programs))
@@ -75,7 +58,7 @@ def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, b
     for each in fields(Chunk):
         ours, theirs = getattr(found, each.name), getattr(expected, each.name)
         assert np.array_equal(ours, theirs), each.name
-    assert write(path, programs, 99) == digest  # however it was batched
+    assert write_trace(path, programs, 99) == digest  # however it was batched
 
 
 @drawn(20)
@@ -90,20 +73,14 @@ def test_compiled_check_is_its_python(programs):
         assert first_wrong_warp(*arguments) == first_wrong_warp.py_func(*arguments) == warp
 
 
-ROWS = [
-    [(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, []), (1, 0, 0, 0b101, 16, int(EXPLICIT), 0, [0, 64])],
-    [(0, 1, 5, 1, 512, 0, 2, [])],
-]
-
-
 @pytest.fixture
 def path(tmp_path):
-    write(tmp_path / "t.h5", ROWS)
+    write_trace(tmp_path / "t.h5", ROWS)
     return tmp_path / "t.h5"
 
 
 def test_a_column_is_found_under_its_older_name(tmp_path):
-    digest = write(tmp_path / "t.h5", ROWS)
+    digest = write_trace(tmp_path / "t.h5", ROWS)
     (expected,) = Trace.open(tmp_path / "t.h5").chunks()
     with changed(tmp_path / "t.h5") as file:
         (new, old), *_ = OLD_COLUMNS.items()
@@ -117,13 +94,13 @@ def test_a_column_is_found_under_its_older_name(tmp_path):
 
 def test_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
-    digest = write(tmp_path / "t.h5", plain)
+    digest = write_trace(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
         del file["instructions/off_path"]
         file.attrs["version"] = [1, 1]
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
-    assert found.off_path.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
+    assert found.off_path.tolist() == [0, 0, 0] and trace.digest == digest != write_trace(tmp_path / "t.h5", ROWS)
 
 
 MIXES = np.zeros(2, MIX)
@@ -275,8 +252,8 @@ def test_mbarriers_that_make_no_sense_are_one_line(tmp_path, wrong, says):
 
 def test_address_origins_do_not_change_digest(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
-    digest = write(tmp_path / "t.h5", plain)
-    assert write(tmp_path / "u.h5", plain, ops=[replace(OPS[0], by_data=True), *OPS[1:]]) == digest
+    digest = write_trace(tmp_path / "t.h5", plain)
+    assert write_trace(tmp_path / "u.h5", plain, ops=[replace(OPS[0], by_data=True), *OPS[1:]]) == digest
     assert not any(op.by_data for op in Trace.open(tmp_path / "t.h5").ops)
     assert [op.by_data for op in Trace.open(tmp_path / "u.h5").ops] == [True, *[False] * (len(OPS) - 1)]
 
@@ -292,7 +269,7 @@ OLDER = {
 @pytest.mark.parametrize("minor", OLDER)
 def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
-    digest = write(tmp_path / "t.h5", plain)
+    digest = write_trace(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
         file.attrs["version"] = [1, minor]
         for name in ("dependence", "instructions"):
@@ -310,165 +287,11 @@ def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
     assert trace.digest == digest and len(trace.issue.mixes) == 1
 
 
-def replaced(name, change):
-    def damage(file):
-        values = change(file[name][:])
-        del file[name]
-        file[name] = values
-
-    return damage
-
-
-def element(name, at, value):
-    def damage(file):
-        file[name][at] = value
-
-    return damage
-
-
-def attribute(name, value):
-    return lambda file: file.attrs.__setitem__(name, value)
-
-
-def link(file):
-    del file["addresses"]
-    file["addresses"] = h5py.ExternalLink("other.h5", "x")
-
-
-def two_mixes(file):
-    for name in MIX.names:
-        replaced(f"mixes/{name}", lambda v: np.append(v, v))(file)
-    file["mixes/count_half"][1] = 4
-    file["instructions/mix"][0] = 1
-
-
-def longer_chain(file):
-    two_mixes(file)
-    file["mixes/chain_half"][1] = 5
-
-
-def more_stalls(file):
-    two_mixes(file)
-    file["mixes/stall_cycles"][1] = 61
-
-
-def more_links(file):
-    two_mixes(file)
-    file["mixes/chain_guard"][1] = 5
-
-
-DAMAGE = {
-    "foreign": (attribute("schema", "other"), "schema"),
-    "newer": (attribute("version", [2, 0]), "version"),
-    "no version": (attribute("version", "x"), "version"),
-    "no digest": (lambda file: file.attrs.__delitem__("digest"), "digest"),
-    "digest no text": (attribute("digest", 3), "digest"),
-    "parameters": (attribute("parameters", "{"), "parameters"),
-    "parameters no object": (attribute("parameters", "3"), "parameters"),
-    "deep parameters": (attribute("parameters", "[" * 50000), "parameters"),
-    "warp size": (attribute("warp_size", 64), "warp_size"),
-    "warp size 0": (attribute("warp_size", 0), "warp_size"),
-    "negative registers": (attribute("registers", -1), "registers"),
-    "grid": (attribute("grid", [0, 1, 1]), "grid"),
-    "grid of two": (attribute("grid", [1, 1]), "grid"),
-    "missing column": (lambda file: file.__delitem__("instructions/mask"), "instructions/mask"),
-    "more off the critical path than there are": (
-        element("instructions/off_path", 0, 6),
-        "instructions/off_path",
-    ),
-    "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
-    "link to another file": (link, "addresses"),
-    "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
-    "wrong dimensions": (replaced("addresses", lambda v: v.reshape(-1, 1)), "addresses"),
-    "short column": (replaced("instructions/stride", lambda v: v[:-1]), "instructions/stride"),
-    "short addresses": (replaced("addresses", lambda v: v[:-1]), "warps/first_address"),
-    "not rising": (element("warps/first_instruction", 1, 9), "warps/first_instruction"),
-    "negative start": (element("warps/first_address", 0, -1), "warps/first_address"),
-    "warps of a block": (replaced("blocks/first_warp", lambda v: np.array([0, 1, 2])), "blocks/first_warp"),
-    "no warps": (replaced("warps/first_instruction", lambda v: v[:0]), ""),
-    "block outside": (element("blocks/id", 0, 7), "blocks/id"),
-    "kind": (element("ops/kind", 0, 9), "ops/kind"),
-    "space": (element("arrays/space", 0, 5), "arrays/space"),
-    "width": (element("ops/width", 0, 0), "ops/width"),
-    "array": (element("ops/array", 0, 2), "ops/array"),
-    "text no text": (replaced("ops/text", lambda v: np.arange(2)), "ops/text"),
-    "op": (element("instructions/op", 0, 2), "instructions/op"),
-    "mask": (element("instructions/mask", 0, 0), "instructions/mask"),
-    "explicit": (element("instructions/stride", 0, EXPLICIT), "warps/first_address"),
-    "dependence": (attribute("dependence", "neither"), "dependence"),
-    "instructions": (attribute("instructions", 3), "instructions"),
-    "mix beyond the table": (element("instructions/mix", 0, 1), "instructions/mix"),
-    "mix of another gap": (two_mixes, "instructions/mix"),
-    "mixes without a first row": (element("mixes/count_fp32", 0, 1), "mixes"),
-    "longer chain than there is": (longer_chain, "mixes/chain_half"),
-    "more links than instructions": (more_links, "mixes/chain_guard"),
-    "more stalls than instructions have": (more_stalls, "mixes/stall_cycles"),
-    "no mixes": (lambda file: file.__delitem__("mixes"), "mixes/count_integer"),
-    "short mixes": (replaced("mixes/chain_fp32", lambda v: v[:0]), "mixes/chain_fp32"),
-}
-
-
-@pytest.mark.parametrize(("damage", "field"), DAMAGE.values(), ids=DAMAGE)
-def test_damaged_files_are_refused_by_name(path, damage, field):
-    with changed(path) as file:
-        damage(file)
-    with pytest.raises(InputError) as error:
-        list(Trace.open(path).chunks())
-    assert str(error.value).startswith(f"{path}: {field}") and "\n" not in str(error.value)
-
-
 def test_version_1_0_files_have_no_bypassing_ops(path):
     with changed(path) as file:
         del file["ops/bypass_l1"]
         file.attrs["version"] = np.array([1, 0], "<i4")
     assert Trace.open(path).ops == tuple(OPS)
-
-
-def test_a_lane_beyond_the_warp_is_refused(tmp_path):
-    with TraceWriter(tmp_path / "t.h5", kernel="k", source="kernel.py", parameters={}) as writer:
-        writer.append(np.arange(1), chunk(ROWS))
-        writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), warp_size=16), OPS, ARRAYS)
-    with pytest.raises(InputError, match="instructions/mask"):
-        list(Trace.open(tmp_path / "t.h5").chunks())
-
-
-@pytest.mark.parametrize("size", [0, 10, 1000, -1])
-def test_truncated_files_are_refused(path, size):
-    content = path.read_bytes()
-    path.write_bytes(content[:size])
-    with pytest.raises(InputError, match=f"^{path}: file is "):
-        list(Trace.open(path).chunks())
-
-
-def test_no_damage_is_read(path):
-    """Whatever accident befalls a file, it is refused in one line or as it was."""
-    content, rng = path.read_bytes(), np.random.default_rng(0)
-    for _ in range(400):
-        path.write_bytes(damaged(content, rng))
-        try:
-            list(Trace.open(path).chunks())
-            assert path.read_bytes() == content
-        except InputError as error:
-            assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
-
-
-def test_without_seal_digest_is_that_of_content(path):
-    unsealed(path)
-    (right,) = Trace.open(path).chunks()
-    assert right.base.tolist() == [512, 16, 512]
-    with h5py.File(path, "r+") as file:
-        file["instructions/base"][0] = 640
-    chunks = Trace.open(path).chunks()
-    assert next(chunks).base[0] == 640  # known when all was read
-    with pytest.raises(InputError, match=f"^{path}: digest is not that of the content"):
-        next(chunks)
-
-
-def test_trace_replaced_between_readings_is_refused(path):
-    trace = Trace.open(path)
-    write(path, [ROWS[1], ROWS[1]])
-    with pytest.raises(InputError, match=f"^{path}: digest has changed"):
-        list(trace.chunks())
 
 
 def test_texts_of_trace_are_shown_on_one_line(tmp_path):
@@ -479,57 +302,3 @@ def test_texts_of_trace_are_shown_on_one_line(tmp_path):
     trace = Trace.open(tmp_path / "t.h5")
     assert (trace.kernel, trace.source, trace.parameters) == ("k\\n2", "s\\r", {"a\\n": "b\\t"})
     assert (trace.ops[0].file, trace.ops[0].text, trace.arrays[0].name) == ("a\\nb.py", "\\x1b[31m", "x\\u202e")
-
-
-def test_failure_leaves_old_file_and_nothing_else(path):
-    before = path.read_bytes()
-    with pytest.raises(ZeroDivisionError), TraceWriter(path, kernel="k", source="s", parameters={}) as writer:
-        writer.append(np.arange(1), chunk(ROWS))
-        raise ZeroDivisionError
-    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
-
-
-FULL_DISK = """
-import sys
-import numpy as np
-from memsim.support.errors import InputError
-from memsim.trace.schema import LaunchShape
-from memsim.trace.writer import TraceWriter
-from tests.support.full_disk import limit_files
-from tests.support.trace_programs import ARRAYS, OPS, chunk
-
-limit_files(int(sys.argv[2]))
-block = [[(0, 1, 5, 1, 512, 4, 0, [])] * 20000, []]
-try:
-    with TraceWriter(sys.argv[1], kernel="k", source="s", parameters={}) as writer:
-        for i in range(4):
-            writer.append(np.array([i]), chunk(block, 2 * i))
-        writer.finish(LaunchShape((4, 1, 1), (64, 1, 1)), OPS, ARRAYS)
-except InputError as error:
-    print(error)
-"""
-
-
-@pytest.mark.parametrize("room", [0, 3000, 20000])
-def test_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
-    path = tmp_path / "t.h5"
-    command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{path}: file cannot be written (") and done.stdout.count("\n") == 1
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [("no/such/folder/t.h5", "file cannot be written"), ("taken", "file is a folder; give the path of a file")],
-)
-def test_places_that_cannot_be_written_are_one_line(tmp_path, name, problem):
-    (tmp_path / "taken").mkdir()
-    with (
-        pytest.raises(InputError, match=problem),
-        TraceWriter(tmp_path / name, kernel="k", source="s", parameters={}) as writer,
-    ):
-        writer.append(np.arange(1), chunk(ROWS))
-        writer.finish(shape(ROWS), OPS, ARRAYS)
-    assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]

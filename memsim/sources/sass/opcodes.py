@@ -13,6 +13,7 @@ from memsim.sources.sass.kernel import UnknownMachineCode
 from memsim.sources.sass.lowering import (
     bulk,
     control,
+    conversions,
     floats,
     integers,
     matrices,
@@ -20,6 +21,7 @@ from memsim.sources.sass.lowering import (
     memory,
     predicates,
     runtime,
+    special_functions,
     tensors,
 )
 from memsim.sources.sass.opcode_class import opcode_class
@@ -130,8 +132,8 @@ OPCODES |= {
     "FSEL": _row(floats.choose_single),
     "FSETP": _row(floats.compare_single, _ORDER),
     "FSET": _row(floats.set_single, f"{_ORDER} BF"),
-    "FCHK": _row(floats.check_division, "DIVIDE"),
-    "MUFU": _row(floats.special_function, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H F16 BF16"),
+    "FCHK": _row(special_functions.check_division, "DIVIDE"),
+    "MUFU": _row(special_functions.special_function, "RCP RSQ SQRT EX2 LG2 SIN COS TANH RCP64H RSQ64H F16 BF16"),
     "DADD": _row(floats.add_double, "RN RZ RM RP"),
     "DMUL": _row(floats.multiply_double, "RN RZ RM RP"),
     "DFMA": _row(floats.fuse_double, "RN RZ RM RP"),
@@ -142,16 +144,16 @@ OPCODES |= {
     "HMNMX2": _row(floats.extreme_halves, "FTZ NAN BF16_V2 XORSIGN"),
     "VHMNMX": _row(floats.extreme_of_three_halves, "FTZ NAN BF16_V2"),
     "HSETP2": _row(floats.compare_halves, f"{_ORDER} BF16_V2 H1_AND"),
-    "F2I": _row(floats.to_integer, _CONVERT),
-    "I2F": _row(floats.from_integer, _CONVERT),
-    "I2FP": _row(floats.from_integer, _CONVERT),
-    "F2F": _row(floats.between_floats, _CONVERT),
-    "FRND": _row(floats.round_to_integer, _CONVERT),
+    "F2I": _row(conversions.to_integer, _CONVERT),
+    "I2F": _row(conversions.from_integer, _CONVERT),
+    "I2FP": _row(conversions.from_integer, _CONVERT),
+    "F2F": _row(conversions.between_floats, _CONVERT),
+    "FRND": _row(conversions.round_to_integer, _CONVERT),
     "F2FP": _row(
-        floats.pack, "PACK_AB PACK_B F32 F16 BF16 RN RZ RELU FTZ SATFINITE E4M3 E5M2 PACK_AB_MERGE_C UNPACK_B"
+        conversions.pack, "PACK_AB PACK_B F32 F16 BF16 RN RZ RELU FTZ SATFINITE E4M3 E5M2 PACK_AB_MERGE_C UNPACK_B"
     ),
-    "F2IP": _row(floats.pack_bytes, "U8 S8 F32 NTZ TRUNC FLOOR CEIL"),
-    "I2I": _row(floats.saturate_integer, "U8 S8 U16 S16 S32 U32 SAT"),
+    "F2IP": _row(conversions.pack_bytes, "U8 S8 F32 NTZ TRUNC FLOOR CEIL"),
+    "I2I": _row(conversions.saturate_integer, "U8 S8 U16 S16 S32 U32 SAT"),
     # Tensor cores.
     "HMMA": _row(tensors.multiply_halves, "16816 1688 1684 F32 F16 BF16 TF32"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
