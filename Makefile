@@ -33,10 +33,10 @@ $(VENV)/installed: setup.cfg pyproject.toml | $(VENV)/bin/python
 # Captures are tested with the nvcc on PATH, else with NVIDIA's wheels (350 MB installed).
 COMMA := ,
 EXTRAS := dev$(if $(shell command -v nvcc 2>/dev/null),,$(COMMA)cuda)
-# pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name.
+# pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name, and those of Volta's code.
 $(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
-	@$(PIP_INSTALL) --editable '.[$(EXTRAS),oracle]' || { \
-	  echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2; \
+	@$(PIP_INSTALL) --editable '.[$(EXTRAS),oracle,volta]' || { \
+	  echo "the extras oracle and volta cannot be installed (no C compiler?): their tests will be skipped" >&2; \
 	  $(PIP_INSTALL) --editable '.[$(EXTRAS)]'; }
 	@touch $(VENV)/installed $@
 

@@ -113,7 +113,7 @@ def test_the_convention_shows_the_profilers_figures(result_file):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--launch", "1"], "give it with --ncu"),
+        (["--launch", "1"], "give the report with --ncu"),
         (["--ncu", "absent.csv"], "cannot be read"),
         (["--ncu", "REPORT", "--kernel", "nothing"], "one of: spmv"),
         (["--ncu", "REPORT", "--fail-if-slower", "5%"], "--fail-if-slower"),

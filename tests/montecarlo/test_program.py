@@ -129,7 +129,7 @@ def test_numbers_out_of_range_are_refused(tmp_path, name, value):
 def test_traces_made_for_several_gpus_need_one_named(tmp_path):
     one = traced(tmp_path, "one")
     other = memsim.trace(copy, gpu="tesla-c2050", blocks="all", out=tmp_path / "other.h5")
-    with pytest.raises(InputError, match=r"other.h5: gpu is tesla-c2050, that of one.h5 tesla-v100; name one"):
+    with pytest.raises(InputError, match=r"other.h5: gpu is tesla-c2050, but that of one.h5 is tesla-v100; name one"):
         memsim.simulate_program([one, other], trials=1)
 
 

@@ -113,7 +113,7 @@ def test_exchanged_counters_of_two_ops_are_found(saved):
         counters = file["trials/counters"][:]
         counters[:, [0, 1], Level.l1] = counters[:, [1, 0], Level.l1]
         file["trials/counters"][:] = counters
-    with pytest.raises(InputError, match="trials/counters cannot be: L2 is read another number of times"):
+    with pytest.raises(InputError, match="trials/counters are inconsistent: L2 is read another number of times"):
         store.load(saved)
 
 

@@ -11,11 +11,16 @@ import pytest
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
+from memsim.sources.sass.assemble import assemble
 from memsim.sources.sass.choice import machine_code_kernel
 from memsim.sources.sass.tools import paths_of
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
 
+has_volta = assemble(".version 7.0\n.target sm_70\n.address_size 64\n", 70).problem is None
+VOLTA = pytest.param(
+    70, marks=pytest.mark.skipif(not has_volta, reason="no ptxas here knows sm_70 (pip install 'memsim[volta]')")
+)
 needs_machine_code = pytest.mark.skipif(
     not (paths_of("ptxas") and paths_of("nvdisasm")), reason="ptxas or nvdisasm is not installed"
 )

@@ -69,6 +69,6 @@ def test_gpu_without_preset_must_be_named_again(tmp_path):
     file.write_text('inherit = "h100"\n[l1]\nways = 2\n')
     for gpu in (file, override(load_gpu("h100"), {"sm.count": 4})):
         trace = _recorded(gpu)
-        with pytest.raises(InputError, match=r"gpu is h100 \(not the preset\), .* name one"):
+        with pytest.raises(InputError, match=r"gpu is h100 \(not the preset\), .* name a GPU"):
             memsim.estimate(trace)
         assert memsim.estimate(trace, "h100")

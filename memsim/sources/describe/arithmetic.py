@@ -65,7 +65,7 @@ _OF_ALU = frozenset([
 _QUOTIENTS = (np.floor_divide, np.remainder)
 _PRODUCTS = (np.multiply, np.square)
 _BY_POWER_OF_TWO = {INTEGER: 2}  # shifts, as of PTX
-_BY_NUMBER = {INTEGER: 3, MULTIPLY: 1}  # a product with the reciprocal
+_BY_NUMBER = {INTEGER: 2, MULTIPLY: 1}  # IMAD.HI with the reciprocal, SHF and LEA.HI
 
 
 def becomes(ufunc: np.ufunc, fast_math: bool, *values: Any) -> Becomes:

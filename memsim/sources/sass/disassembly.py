@@ -90,10 +90,12 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
 
 
 def as_turing(cubin: bytes) -> bytes | None:
-    """A cubin of Volta, marked as one of Turing; None: it is of another architecture.
+    """A cubin of Volta, marked as one of Turing; None: it is of another architecture, or none.
 
     Turing's instructions are encoded as Volta's, and nvdisasm 13 knows Turing's alone.
     """
+    if len(cubin) < _FLAGS_AT + 4:
+        return None
     (flags,) = struct.unpack_from("<I", cubin, _FLAGS_AT)
     if flags & 0xFF not in _VOLTA:
         return None

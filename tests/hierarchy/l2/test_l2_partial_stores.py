@@ -40,7 +40,7 @@ def test_n_partial_stores_take_n_times_as_long(each, partial):
 @drawn(25)
 @given(st.data())
 def test_where_it_is_off_parts_change_nothing(data):
-    gpu = override(data.draw(machines.machines()), {"l2.partial_store_cycles": None})
+    gpu = override(data.draw(machines.machines()), {"l2.partial_store_cycles": None, "l2.max_partial_ways": None})
     tx = data.draw(machines.traces(gpu))
     whole = replace(tx, partial=np.zeros_like(tx.partial))
     one, other = (System(each, gpu, 2, np.random.SeedSequence(0)).run() for each in (tx, whole))

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from sass_launches import needs_machine_code
+from sass_launches import VOLTA, needs_machine_code
 
 from memsim.sources.sass.assemble import assemble
 from memsim.sources.sass.constants import bank_offsets
@@ -42,7 +42,7 @@ def _offsets(code) -> set[int]:
     return {int(found, 16) for found in re.findall(r"c\[0x0\]\[(0x[0-9a-f]+)\]", operands)}
 
 
-@pytest.mark.parametrize("architecture", [70, 75, 80, 86, 89, 90, 100, 120])
+@pytest.mark.parametrize("architecture", [VOLTA, 75, 80, 86, 89, 90, 100, 120])
 @pytest.mark.parametrize(
     ("register", "place", "word"),
     [("%ntid.x", "block", 0), ("%ntid.y", "block", 1), ("%ntid.z", "block", 2),
@@ -52,6 +52,6 @@ def test_extents_lie_where_kernels_read_them(architecture, register, place, word
     assert getattr(bank_offsets(architecture), place) + 4 * word in _constants(architecture)[register]
 
 
-@pytest.mark.parametrize("architecture", [70, 75, 80, 86, 89, 90])
+@pytest.mark.parametrize("architecture", [VOLTA, 75, 80, 86, 89, 90])
 def test_dynamic_shared_memory_lies_where_kernels_read_it(architecture):
     assert bank_offsets(architecture).dynamic in _constants(architecture)["%dynamic_smem_size"]

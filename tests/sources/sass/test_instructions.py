@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sass_launches import both_ways, needs_machine_code
+from sass_launches import VOLTA, both_ways, needs_machine_code
 
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
@@ -51,7 +51,8 @@ CONVERSIONS = [
 GROUPS = {"integers": INTEGERS, "floats": FLOATS, "doubles": DOUBLES, "halves": HALVES, "conversions": CONVERSIONS}
 
 OF_AMPERE = ("halves", "conversions")  # have instructions that came with sm_80
-WHERE = [(name, least) for name in GROUPS for least in (70, 75, 80, 90) if least >= 80 or name not in OF_AMPERE]
+WHERE = [(name, least) for name in GROUPS for least in (75, 80, 90) if least >= 80 or name not in OF_AMPERE]
+WHERE += [pytest.param(name, *VOLTA.values, marks=VOLTA.marks) for name in GROUPS if name not in OF_AMPERE]
 
 
 def _register(kind: str, number: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from budget import seeds
-from sass_launches import both_ways, needs_machine_code
+from sass_launches import both_ways, has_volta, needs_machine_code
 
 from experiments.silicon.random_programs.control_flow import WORDS, Program
 from experiments.silicon.random_programs.typed import THREADS as TYPED_THREADS
@@ -16,7 +16,7 @@ from experiments.silicon.random_programs.wide import WideProgram
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 THREADS, BLOCKS = 48, 2
-ARCHITECTURES = (70, 75, 80, 86, 89, 90, 100, 120)
+ARCHITECTURES = (*(70,) * has_volta, 75, 80, 86, 89, 90, 100, 120)
 OF_ALL_TYPES = [one for one in ARCHITECTURES if one >= 80]  # halves have instructions that came with sm_80
 
 
