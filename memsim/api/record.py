@@ -136,25 +136,25 @@ def capture(
         )  # fmt: skip
     for_compiler = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     return _capture_program(
-        first, [*map(str, names[1:]), *arguments], output, machine, selection, progress, for_compiler
+        str(names[0]), [*map(str, names[1:]), *arguments], output, machine, selection, progress, for_compiler
     )  # fmt: skip
 
 
 def _capture_program(
-    program: Path, arguments: Sequence[str], out: Path, gpu: GPU, selection: CaptureSelection,
+    program: str, arguments: Sequence[str], out: Path, gpu: GPU, selection: CaptureSelection,
     progress: Callable[[int, int], None] | None, for_compiler: Mapping[str, object],
 ) -> Captured:  # fmt: skip
     """Run a program as it is, which has no use for options of the compiler."""
     for option in (name for name, value in for_compiler.items() if value):
         raise InputError(program, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
-    if program.suffix != ".py":
+    if not program.endswith(".py"):
         from memsim.capture.session import capture_executable
 
-        return capture_executable(str(program), arguments, out, gpu, selection, progress)
+        return capture_executable(program, arguments, out, gpu, selection, progress)
     from memsim.capture.python.script import capture_script
     from memsim.exploration.benchmark_timer import BenchmarkTimer
 
-    return capture_script(program, arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
+    return capture_script(Path(program), arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
 
 
 def capture_ptx(

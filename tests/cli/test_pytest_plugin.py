@@ -29,14 +29,14 @@ def test_a_workload(memsim):
     found = memsim.profile(copy, n=2048, gpu="tesla-c2050")
     assert found.kernel("copied").sectors_per_request == 4
     assert found.kernel().time == found.time > 0
-    with pytest.raises(LookupError, match="other was asked for; the program launched copied"):
+    with pytest.raises(LookupError, match="other was requested; the program launched copied"):
         found.kernel("other")
 
 def test_that_fails(memsim):
     assert memsim.profile(copy, gpu="tesla-c2050").time < 0
 
 def test_a_local_function_is_refused(memsim):
-    with pytest.raises(TypeError, match="not at the top of a module"):
+    with pytest.raises(TypeError, match="must be at the top level of a module"):
         memsim.profile(lambda: None)
 """
 
