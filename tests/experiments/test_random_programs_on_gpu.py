@@ -69,6 +69,7 @@ def test_comparison_finds_a_changed_word(tmp_path):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 @needs_machine_code
 def test_machine_code_leaves_what_an_h100_left():
     found = list(kept.run_kept(KEPT))
