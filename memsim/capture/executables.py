@@ -125,8 +125,9 @@ def _string(strings: bytes, at: int) -> str:
 def _has_code(fat_binaries: bytes, gpu: int) -> bool:
     """Whether a GPU can run a part of it; damaged fat binaries get their message when they are loaded."""
     try:
-        return bool(ptx_of(fat_binaries, gpu))
-    except OnlyMachineCode:
-        return bool(cubins_of(fat_binaries, gpu))
+        try:
+            return bool(ptx_of(fat_binaries, gpu))
+        except OnlyMachineCode:
+            return bool(cubins_of(fat_binaries, gpu))
     except ImageError:
         return True

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from memsim.capture.decompression import Corrupt, unpack_lz4, unpack_zstd
 from memsim.sources.sass.elf import read_cubin
+from memsim.support.errors import InputError
 
 PTX_SECTION = ".memsim_ptx"  # the `ptxas` wrapper for Python packages adds it to cubins
 FLAGS = (
@@ -92,7 +93,10 @@ def cubins_of(image: bytes, gpu: int) -> list[bytes]:
     """
     found: dict[int, list[bytes]] = {}
     for data in (data for one in linked_images(image) for data in _cubins(one)):
-        cubin = read_cubin(data)
+        try:
+            cubin = read_cubin(data)
+        except InputError as error:
+            raise ImageError(str(error)) from None
         if cubin.kernels and cubin.architecture // 10 == gpu // 10 and cubin.architecture <= gpu:
             found.setdefault(cubin.architecture, []).append(data)
     return found[max(found)] if found else []
@@ -101,7 +105,7 @@ def cubins_of(image: bytes, gpu: int) -> list[bytes]:
 def _cubins(image: bytes) -> list[bytes]:
     if image[:4] == b"\x7fELF":
         return [image]
-    return [data for kind, data, _ in _entries_of(image) if kind == _ELF]
+    return [one.data for one in _entries_of(image) if one.kind == _ELF]
 
 
 def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
@@ -150,7 +154,7 @@ def linked_images(image: bytes) -> list[bytes]:
 def _texts(image: bytes) -> list[PtxText]:
     magic = int.from_bytes(image[:4], "little")
     if magic == _MAGIC:
-        return [text for kind, data, unit in _entries_of(image) for text in _texts_of_entry(kind, data, unit)]
+        return [text for one in _entries_of(image) for text in _texts_of_entry(one)]
     if magic == _WRAPPER_MAGIC:
         raise ImageError("the image is the wrapper of a fat binary, not its content")
     if image[:4] == b"\x7fELF":
@@ -161,14 +165,31 @@ def _texts(image: bytes) -> list[PtxText]:
     raise ImageError("the image is not a fat binary, PTX or a cubin")
 
 
-def _texts_of_entry(kind: int, data: bytes, unit: str) -> list[PtxText]:
-    if kind == _PTX:
-        return [_ptx(data, unit)]
-    return _of_cubin(data) if kind == _ELF and PTX_SECTION.encode() in data else []
+@dataclass(frozen=True)
+class _Entry:
+    """One entry of a fat binary: PTX or machine code, and what the compiler called its source."""
+
+    kind: int
+    content: bytes
+    unit: str
+    flags: int
+    packed: int
+    unpacked: int
+
+    @property
+    def data(self) -> bytes:
+        """The content, unpacked."""
+        return _unpacked(self.content, self.flags, self.packed, self.unpacked)
 
 
-def _entries_of(image: bytes) -> Iterator[tuple[int, bytes, str]]:
-    """Kind, content and unit of the entries of fat binaries that stand one after another, each aligned to 8 bytes."""
+def _texts_of_entry(one: _Entry) -> list[PtxText]:
+    if one.kind == _PTX:
+        return [_ptx(one.data, one.unit)]
+    return _of_cubin(one.content) if one.kind == _ELF and PTX_SECTION.encode() in one.content else []
+
+
+def _entries_of(image: bytes) -> Iterator[_Entry]:
+    """The entries of fat binaries that stand one after another, each aligned to 8 bytes."""
     at = 0
     while at + _FILE.size <= len(image):
         magic, _, header, size = _FILE.unpack_from(image, at)
@@ -182,7 +203,7 @@ def _entries_of(image: bytes) -> Iterator[tuple[int, bytes, str]]:
         at += header + size + (-(header + size) % 8)
 
 
-def _entries_of_one(data: bytes) -> Iterator[tuple[int, bytes, str]]:
+def _entries_of_one(data: bytes) -> Iterator[_Entry]:
     at = 0
     while at + _ENTRY.size <= len(data):
         fields = _ENTRY.unpack_from(data, at)
@@ -192,8 +213,7 @@ def _entries_of_one(data: bytes) -> Iterator[tuple[int, bytes, str]]:
             raise ImageError("an entry of the fat binary is cut")
         content = data[at + header : at + header + size]
         unit = data[at + name_at : at + name_at + name_bytes].decode("utf-8", "replace") if name_bytes else ""
-        if kind in (_PTX, _ELF):
-            yield kind, _unpacked(content, flags, packed, unpacked), unit
+        yield _Entry(kind, content, unit, flags, packed, unpacked)
         at += header + size
 
 

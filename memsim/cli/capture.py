@@ -200,6 +200,11 @@ def _print_hint(quiet: bool, to_end: bool) -> None:
         typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
 
+def _is_elf(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == b"\x7fELF"
+
+
 def _checked_code(
     files: list[str] | None, ptx: Path | None, sass: Path | None, arguments: Path | None, fast_math: bool
 ) -> Path | None:
@@ -210,7 +215,7 @@ def _checked_code(
     code = ptx or sass
     if (code is None) != (arguments is None):
         raise InputError("capture", "--arguments", "goes with --ptx or --sass; give both or none")
-    if sass is not None and not sass.is_dir() and sass.exists() and sass.read_bytes()[:4] != b"\x7fELF":
+    if sass is not None and sass.is_file() and not _is_elf(sass):
         raise InputError(sass, "file", "is no cubin; give the file that ptxas or nvcc -cubin wrote")
     if code is not None and fast_math:
         raise InputError(code, "--use-fast-math", "is for CUDA C++ files; compile this file with it")

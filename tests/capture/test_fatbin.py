@@ -80,6 +80,13 @@ def test_newest_machine_code_of_the_generation_is_chosen():
     ]  # fmt: skip
 
 
+def test_damaged_machine_code_is_read_only_where_it_is_needed():
+    damaged = entry(b"\x7fELF" + bytes(100), kind=2, flags=0x8011, size=500)
+    assert ptx_of(fat(damaged, entry(ptx("sm_80"))), 89)
+    with pytest.raises(ImageError, match="damaged"):
+        cubins_of(fat(damaged), 89)
+
+
 @pytest.mark.parametrize("length", [3, 17, 40, 90, 120])
 def test_cut_images_are_refused(length):
     image = fat(entry(ptx("sm_80")))
