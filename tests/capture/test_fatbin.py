@@ -80,7 +80,7 @@ def test_newest_machine_code_of_the_generation_is_chosen():
     ]  # fmt: skip
 
 
-def test_damaged_machine_code_is_read_only_where_it_is_needed():
+def test_damaged_machine_code_matters_only_without_ptx():
     damaged = entry(b"\x7fELF" + bytes(100), kind=2, flags=0x8011, size=500)
     assert ptx_of(fat(damaged, entry(ptx("sm_80"))), 89)
     with pytest.raises(ImageError, match="damaged"):
