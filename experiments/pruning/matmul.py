@@ -10,6 +10,7 @@ import argparse
 import ast
 import csv
 import time
+from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from typing import Any
 
 import memsim
 from memsim.exploration.prune import _address, _launch
+from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.trace import trace_launch
@@ -25,8 +27,8 @@ TABLE = Path(__file__).parent / "matmul.csv"
 _KEEP = 3
 
 
-def definitions(tutorial: Path) -> dict[str, Any]:
-    """What the tutorial defines, without its calls; its configurations for NVIDIA's GPUs."""
+def definitions(tutorial: Path, gpu: GPU) -> dict[str, Any]:
+    """What the tutorial defines, without its calls; its configurations for the GPU."""
     import triton
     from triton.backends.compiler import GPUTarget
 
@@ -37,12 +39,23 @@ def definitions(tutorial: Path) -> dict[str, Any]:
 
     class Driver:
         def get_current_target(self) -> GPUTarget:
-            return GPUTarget("cuda", 89, 32)
+            return GPUTarget("cuda", int(gpu.compute_capability.replace(".", "")), 32)
 
     triton.runtime.driver.set_active(Driver())
     code = compile(ast.Module(kept, []), str(tutorial), "exec")
     exec(code, names)
     return names
+
+
+def matmul_arguments(n: int) -> tuple[dict[str, Any], Callable[[dict[str, Any]], tuple[int]]]:
+    """The kernel's arguments for matrices of n rows and columns in half precision, and its grid by configuration."""
+    import torch
+
+    named: dict[str, Any] = {name: torch.zeros((n, n), dtype=torch.float16) for name in ("a_ptr", "b_ptr", "c_ptr")}
+    named |= {"M": n, "N": n, "K": n}
+    named |= {f"stride_{one}": n if one in ("am", "bk", "cm") else 1 for one in ("am", "ak", "bk", "bn", "cm", "cn")}
+    named["ACTIVATION"] = ""
+    return named, lambda meta: (-(-n // meta["BLOCK_SIZE_M"]) * -(-n // meta["BLOCK_SIZE_N"]),)
 
 
 def simulated(kernel: Any, config: Any, named: dict[str, Any], gpu: Any, grid: Any) -> float:
@@ -57,24 +70,14 @@ def simulated(kernel: Any, config: Any, named: dict[str, Any], gpu: Any, grid: A
 
 def main() -> None:
     """Entry point."""
-    import torch
-
     parser = argparse.ArgumentParser()
     parser.add_argument("tutorial", type=Path)
     parser.add_argument("--gpu", default="rtx3060")
     parser.add_argument("-n", type=int, default=512, help="rows and columns of the matrices")
     parser.add_argument("--out", type=Path, default=TABLE)
     given = parser.parse_args()
-    names, gpu, n = definitions(given.tutorial), load_gpu(given.gpu), given.n
-    tuned, triton = names["matmul_kernel"], names["triton"]
-    a, b, c = (torch.zeros((n, n), dtype=torch.float16) for _ in range(3))
-    named = {"a_ptr": a, "b_ptr": b, "c_ptr": c, "M": n, "N": n, "K": n}
-    named |= {f"stride_{one}": n if one in ("am", "bk", "cm") else 1 for one in ("am", "ak", "bk", "bn", "cm", "cn")}
-    named["ACTIVATION"] = ""
-
-    def grid(meta: dict[str, Any]) -> tuple[int]:
-        return (triton.cdiv(n, meta["BLOCK_SIZE_M"]) * triton.cdiv(n, meta["BLOCK_SIZE_N"]),)
-
+    gpu = load_gpu(given.gpu)
+    tuned, (named, grid) = definitions(given.tutorial, gpu)["matmul_kernel"], matmul_arguments(given.n)
     begin = time.process_time()
     times = memsim.predicted_times(tuned.configs, named, gpu=gpu, kernel=tuned.fn, grid=grid)
     print(f"predicted {len(times)} configurations in {time.process_time() - begin:.0f} s of processor time", flush=True)

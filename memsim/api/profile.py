@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.api.replay import opened_launches
 
 if TYPE_CHECKING:
-    from memsim.analysis.program import ProgramResult
+    from memsim.analysis.program import LaunchGroup, ProgramResult
     from memsim.gpu.config import GPU
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
@@ -120,12 +121,7 @@ def _explain(
 
     cores = chosen_jobs(jobs)
     by_digest = {trace.digest: trace for trace in traces}
-    total = result.time.mean
-    chosen = [
-        (label, group)
-        for label, group in zip(result.labels(), result.groups, strict=True)
-        if group.time.mean >= SHARE * total
-    ][:EXPLAINED]
+    chosen = _kernels_to_explain(result)
     left = 0 if quick else MOST_REPLAYED
     try:
         for number, (label, group) in enumerate(chosen):
@@ -144,6 +140,19 @@ def _explain(
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:
         result.about["interrupted"] = True
+
+
+def _kernels_to_explain(result: ProgramResult) -> list[tuple[str, LaunchGroup]]:
+    """The groups that take long, and of kernels that take long with many grids the group that takes longest."""
+    least, found, seen = SHARE * result.time.mean, [], set[str]()
+    kernels: defaultdict[str, float] = defaultdict(float)
+    for group in result.groups:
+        kernels[group.kernel] += group.time.mean
+    for label, group in zip(result.labels(), result.groups, strict=True):
+        if group.time.mean >= least or (group.kernel not in seen and kernels[group.kernel] >= least):
+            found.append((label, group))
+        seen.add(group.kernel)
+    return found[:EXPLAINED]
 
 
 def _top_finding(causes: Sequence[Bottleneck]) -> dict[str, Any] | None:

@@ -31,6 +31,7 @@ from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.selection import CaptureSelection
 from memsim.support.files import writing
+from memsim.support.interrupts import listening, raise_heard
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
@@ -110,6 +111,7 @@ def serve(
     check_output(out)
     check_several(out, selection)
     with ExitStack() as stack:
+        stack.enter_context(listening())
         with writing(out):
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
         modules = Modules(gpu, Path(environment[DUMPED_PTX]) if DUMPED_PTX in environment else None)
@@ -220,6 +222,7 @@ class Server:
             self._selector.register(ended, selectors.EVENT_READ)
         try:
             while True:
+                raise_heard()
                 ready = [key.fileobj for key, _ in self._selector.select(None if ended is not None else POLL_SECONDS)]
                 for one in ready:
                     if one is self._listening:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
@@ -10,6 +11,7 @@ from memsim.analysis.tables import number
 from memsim.report.output import Block, CommandOutput, PrintedTable
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "top finding")
+MOST_GRIDS = 5  # of a kernel that have rows of their own
 _NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False)
 
@@ -51,28 +53,43 @@ def _document(result: ProgramResult) -> dict[str, Any]:
 
 
 def _blocks(result: ProgramResult) -> list[Block]:
-    total, findings = result.time, _findings(result)
-    rows = [
-        _row(label, group, total.mean, findings.get(label))
-        for label, group in zip(result.labels(), result.groups, strict=True)
-    ]
+    total = result.time
     interval = total.interval()
     within = "" if interval is None else f" ± {number(interval.width / 2, 4)}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
     take = "launch takes" if launches == 1 else "launches take"
     return [
         f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms",
-        PrintedTable(_HEADERS, rows, _RIGHT),
+        PrintedTable(_HEADERS, _rows(result), _RIGHT),
         f"{trials} trials; each replays the first launch of each kernel and shape, and one drawn from the others.\n"
         "best ms: the same work with no wasted sector, no conflict and no waiting (speed of light).",
     ]
 
 
-def _row(label: str, group: LaunchGroup, total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
-    time, possible, (bound, busy) = group.time.mean, group.best_possible, group.bound_by
+def _rows(result: ProgramResult) -> list[tuple[str, ...]]:
+    """A row per kernel and grid, the longest first; kernels with more than MOST_GRIDS grids have one row in all."""
+    findings, rows = _findings(result), dict[str, tuple[float, list[str], list[LaunchGroup]]]()
+    kernels = Counter(group.kernel for group in result.groups)
+    for label, group in zip(result.labels(), result.groups, strict=True):
+        grids = kernels[group.kernel]
+        name = label if grids <= MOST_GRIDS else f"{shortened(group.kernel, _NAME - 12)} ({grids} grids)"
+        time, labels, groups = rows.get(name, (0.0, [], []))
+        rows[name] = time + group.time.mean, [*labels, label], [*groups, group]
+    return [
+        _row(name, groups, result.time.mean, next((findings[one] for one in labels if one in findings), None))
+        for name, (_, labels, groups) in sorted(rows.items(), key=lambda one: -one[1][0])
+    ]
+
+
+def _row(name: str, groups: list[LaunchGroup], total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
+    """A row for groups of one kernel; the one that takes longest names what bounds it."""
+    time, possible = (
+        sum(values) for values in zip(*((one.time.mean, one.best_possible) for one in groups), strict=True)
+    )
+    bound, busy = groups[0].bound_by
     return (
-        shortened(label, _NAME),
-        f"{group.launches:,}",
+        shortened(name, _NAME),
+        f"{sum(group.launches for group in groups):,}",
         number(time, 4),
         number(100 * time / total, 1),
         f"{bound} ({100 * busy:.0f} % busy)" if bound == "latency" else f"{bound}, {100 * busy:.0f} %",

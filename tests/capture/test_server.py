@@ -8,7 +8,9 @@ import time
 from pathlib import Path
 
 import pytest
+from dropped_interrupt import drop_interrupt
 
+from memsim.capture.conversation import Conversation
 from memsim.capture.program import RunningProgram
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
@@ -36,6 +38,21 @@ def run(tmp_path, script: str, **options):
 def test_a_process_gets_the_gpu(tmp_path):
     script = 'hello(); assert b"compute_capability_major 8" in server.recv(1 << 16)'
     assert run(tmp_path, script, needs_trace=False).exit_code == 0
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupt_that_python_dropped_ends_the_capture(tmp_path, monkeypatch):
+    answer = Conversation.answer
+
+    def answered(self, connection, frame):
+        drop_interrupt()
+        return answer(self, connection, frame)
+
+    monkeypatch.setattr(Conversation, "answer", answered)
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path, "hello(); server.recv(1 << 16); import time; time.sleep(60)", needs_trace=False)
+    assert time.monotonic() - begun < 30
 
 
 def test_notes_of_a_program_are_kept_once(tmp_path):

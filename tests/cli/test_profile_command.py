@@ -11,8 +11,12 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.analysis.program import ProgramResult
+from memsim.api.profile import _kernels_to_explain
 from memsim.cli import app
 from memsim.cli.profile import ProfilesProgram, profile
+from memsim.report.output import PrintedTable
+from memsim.report.profile import profile_output
 
 GPU, N = "tesla-c2050", 1 << 13
 
@@ -80,6 +84,26 @@ def test_show_prints_the_table_and_one_kernel(file):
     for wrong in (["--why"], ["--kernel", "neither"]):
         refused = call("show", file, *wrong)
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
+
+
+def test_kernel_with_many_grids_has_one_row(file):
+    result = ProgramResult.load(file)
+    slow, fast = result.groups
+    many = ProgramResult([*[slow] * 7, fast], result.about)
+    table = next(one for one in profile_output(many).blocks() if isinstance(one, PrintedTable))
+    (name, launches, time, *_), (single, *_) = table.rows
+    assert (name, single) == (f"{slow.kernel} (7 grids)", fast.kernel)
+    assert launches == "21" and float(time) == pytest.approx(7 * slow.time.mean, rel=1e-3)
+    chosen = [label for label, _ in _kernels_to_explain(many)]
+    assert chosen[0] == many.labels()[0] and set(chosen) <= set(many.labels())
+
+
+def test_longest_grid_of_many_is_explained(file):
+    result = ProgramResult.load(file)
+    one = result.groups[0]
+    assert _kernels_to_explain(ProgramResult([one] * 40, result.about)) == [
+        (ProgramResult([one] * 40, result.about).labels()[0], one)
+    ]
 
 
 @pytest.fixture(scope="module")

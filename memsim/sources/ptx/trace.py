@@ -30,6 +30,7 @@ from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
+from memsim.support.interrupts import raise_heard
 from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
@@ -83,7 +84,9 @@ class KernelRun:
 
         Raises:
             InputError: the kernel does what it must not; one line that names the PTX's line and the source's.
+            KeyboardInterrupt: a signal that Python dropped while loops were loaded.
         """
+        raise_heard()
         device, status = self.device, self.device.machine.status
         device.log.clear()
         device.machine.ids[: len(ids)] = ids

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from dropped_interrupt import drop_interrupt
 
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.trace import KernelRun
+from memsim.support.interrupts import listening
 
 COPY = """
 .version 8.0
@@ -56,3 +59,15 @@ def test_a_retraced_kernel_logs_the_same_accesses():
     assert (logged[0].addresses == logged[1].addresses).all()
     assert (logged[0].op == logged[1].op).all()
     assert run.program.by_data is False
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_interrupt_that_python_dropped_ends_the_kernel():
+    memory, target = DeviceMemory(), np.zeros(32, np.int32)
+    arguments = [memory.add(np.arange(32, dtype=np.int32), "from"), memory.add(target, "to")]
+    run = KernelRun(launch(arguments), memory, check=True, tracing=False)
+    with pytest.raises(KeyboardInterrupt), listening():
+        drop_interrupt()
+        run.all_blocks(range(1))
+    run.all_blocks(range(1))  # and is forgotten then
+    assert target.tolist() == list(range(32))
