@@ -1,7 +1,7 @@
 """memsim.prune next to times measured on a GPU: ``python -m experiments.pruning.measured TUTORIALS``.
 
-TUTORIALS is the folder of Triton's tutorials of the version that is installed, 3.6.0 in the measurements. The kernel and
-configurations of the matrix product are the tutorial's own; its benchmark is not run. Needs Triton and torch for the CPU.
+TUTORIALS is the folder of Triton's tutorials, of version 3.6.0 where times were measured. The kernel of the matrix
+product and its configurations are the tutorial's own; its benchmark is not run. Needs Triton and torch for the CPU.
 """
 
 from __future__ import annotations

@@ -6,10 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from functools import wraps
-from multiprocessing import active_children, get_context
 from typing import Any
 
 from memsim.support.errors import InputError
@@ -58,6 +55,8 @@ class _WarmWorker:
     def calling(self, tool: Callable[..., dict[str, Any]]) -> Callable[..., Any]:
         """The tool as the server calls it: in the worker, while the server answers other messages."""
 
+        from concurrent.futures.process import BrokenProcessPool
+
         @wraps(tool)
         async def call(*arguments: Any, **named: Any) -> dict[str, Any]:
             import asyncio
@@ -81,11 +80,16 @@ class _WarmWorker:
 
     def end(self) -> None:
         """End the worker, whatever it does."""
+        from multiprocessing import active_children
+
         for process in active_children():
             process.kill()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _begin(self) -> None:
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
 

@@ -59,7 +59,6 @@ def show(
     from memsim.cli.program import program_kernel
     from memsim.report import profiler, text
     from memsim.report.formats import chosen_format
-    from memsim.report.why import why_output
     from memsim.studies.store import is_study
 
     chosen = chosen_format(format, json, csv)
@@ -83,6 +82,8 @@ def show(
         result = RunResult.load(path, convention)
     bottlenecks = partial(bottlenecks_with_gains, result, trace, quick, jobs)
     if why:
+        from memsim.report.why import why_output
+
         shown = why_output(result, bottlenecks())
     else:
         shown = (

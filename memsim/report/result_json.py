@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
-from memsim.why import Bottleneck, Finding, find_bottlenecks, has_profiles
+
+if TYPE_CHECKING:
+    from memsim.why import Bottleneck, Finding
 
 
 def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None) -> dict[str, Any]:
@@ -66,6 +68,8 @@ def profiler_document(result: RunResult) -> dict[str, Any]:
 
 def findings_document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
     """Every finding of a result, the largest first; None of a file that does not hold what they need."""
+    from memsim.why import find_bottlenecks, has_profiles
+
     if not has_profiles(result):
         return None  # a file before version 1.2
     found = find_bottlenecks(result) if bottlenecks is None else bottlenecks
