@@ -11,7 +11,7 @@ from memsim.analysis.tables import number
 from memsim.report.output import Block, CommandOutput, PrintedTable
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "top finding")
-MOST_GRIDS = 5  # of a kernel that have rows of their own
+MOST_GRIDS = 8  # of a kernel that have rows of their own
 _NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False)
 
