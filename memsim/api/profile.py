@@ -156,12 +156,12 @@ def _kernels_to_explain(result: ProgramResult) -> list[tuple[str, LaunchGroup]]:
 
 
 def _top_finding(causes: Sequence[Bottleneck]) -> dict[str, Any] | None:
-    """The first cause of a kernel that saves enough; None where nothing is of weight."""
+    """The first cause of a kernel that saves enough, by its upper bound if it was not replayed; None if none does."""
     from memsim.why.finding import LEAST_SHARE
 
     for one in causes:
         gain = None if one.gain is None else float(one.gain.share.mean)
-        if gain is None or gain >= LEAST_SHARE:
+        if (float(one.upper_bound) if gain is None else gain) >= LEAST_SHARE:
             location = one.findings[0].location if one.findings else ""
             repair = "" if one.gain is None else one.gain.transform
             return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import typer
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 import memsim
 from memsim import Launch, Thread, workload
 from memsim.analysis.program import ProgramResult
-from memsim.api.profile import _kernels_to_explain
+from memsim.api.profile import _kernels_to_explain, _top_finding
 from memsim.cli import app
 from memsim.cli.profile import ProfilesProgram, profile
 from memsim.report.output import PrintedTable
@@ -104,6 +105,15 @@ def test_longest_grid_of_many_is_explained(file):
     assert _kernels_to_explain(ProgramResult([one] * 40, result.about)) == [
         (ProgramResult([one] * 40, result.about).labels()[0], one)
     ]
+
+
+def test_finding_that_saves_nothing_is_left_out():
+    nothing, something = (
+        SimpleNamespace(cause=cause, gain=None, upper_bound=bound, findings=[])
+        for cause, bound in (("crowded slices of L2", 0.0), ("bound by latency", 0.4))
+    )
+    assert _top_finding([nothing]) is None
+    assert _top_finding([nothing, something])["cause"] == "bound by latency"
 
 
 @pytest.fixture(scope="module")
