@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 _REGISTER = re.compile(r"([-~!]?)(\|?)(UR|UP|SB|R|P|B)(\d+|Z|T)((?:\.\w+)*)(\|?)((?:\.\w+)*)$")
-_BANK = re.compile(r"([-~!]?)(\|?)c\[(0x[0-9a-f]+)\]\[(.*?)\](\|?)((?:\.\w+)*)$")
+_BANK = re.compile(r"([-~!]?)(\|?)c\[(0x[0-9a-f]+)\] ?\[(.*?)\](\|?)((?:\.\w+)*)$")
 _MEMORY = re.compile(r"(?:g?desc\[(UR\d+)\])?\[(.*)\]((?:\.\w+)*)$")
 _HEXADECIMAL = re.compile(r"[-~]?0x[0-9a-f]+$")
 _LABEL = re.compile(r"`\((.*)\)$")
@@ -106,6 +106,8 @@ def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
     Reg(file='R', number=2, negative=True, absolute=False, inverted=False, modifiers=())
     >>> parse_operands("R2, [R4.64+-0x8]", 0)[1].offset
     -8
+    >>> parse_operands("c[0x0] [0x164].H0_H0", 0)[0].modifiers  # with a space in instructions on halves
+    ('H0_H0',)
     """
     return tuple(_operand(part.strip(), word) for part in _split(text)) if text else ()
 
