@@ -8,6 +8,7 @@ from dataclasses import dataclass
 _REGISTER = re.compile(r"([-~!]?)(\|?)(UR|UP|SB|R|P|B)(\d+|Z|T)((?:\.\w+)*)(\|?)((?:\.\w+)*)$")
 _BANK = re.compile(r"([-~!]?)(\|?)c\[(0x[0-9a-f]+)\] ?\[(.*?)\](\|?)((?:\.\w+)*)$")
 _MEMORY = re.compile(r"(?:g?desc\[(UR\d+)\])?\[(.*)\]((?:\.\w+)*)$")
+_MATRICES = re.compile(r"gdesc\[UR(\d+)\]((?:\.\w+)*)$")
 _HEXADECIMAL = re.compile(r"[-~]?0x[0-9a-f]+$")
 _LABEL = re.compile(r"`\((.*)\)$")
 _NUMBER = re.compile(r"[-+]?(\d|INF|QNAN|SNAN)")
@@ -72,6 +73,19 @@ class Mem:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedMatrices:
+    """``gdesc[UR8]``: two matrices in shared memory.
+
+    Attributes:
+        descriptors: the first of four uniform registers, a pair for each matrix.
+        modifiers: ``tnspA``, ``negB`` and the like.
+    """
+
+    descriptors: int
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LabelOperand:
     """A place in the code, or a symbol's address: ``32@lo(name)`` has the part ``lo``."""
 
@@ -92,7 +106,7 @@ class Unknown:
     text: str
 
 
-SassOperand = Reg | Imm | Bank | Mem | LabelOperand | Special | Unknown
+SassOperand = Reg | Imm | Bank | Mem | SharedMatrices | LabelOperand | Special | Unknown
 
 
 def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
@@ -134,6 +148,8 @@ def _operand(text: str, word: int) -> SassOperand:
         base_register = base[0] if base else None
         inverted = sign in ("~", "!")
         return Bank(int(found[3], 16), offset, base_register, sign == "-", bool(found[2]), inverted, modifiers)
+    if found := _MATRICES.match(text):
+        return SharedMatrices(int(found[1]), _modifiers(found[2]))
     if found := _MEMORY.match(text):
         descriptor = _register(found[1]) if found[1] else None
         registers, offset = _sum(found[2])
