@@ -137,16 +137,6 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
         raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
 
 
-def check_indexed(kernel: SassKernel, offset: int) -> None:
-    """Refuse to index bank 0 before the parameters.
-
-    Raises:
-        UnknownMachineCode: naming the place.
-    """
-    if offset < kernel.cubin.parameters(kernel.name)[0]:
-        raise UnknownMachineCode(f"reads c[0x0][R+{offset:#x}], which memsim does not know")
-
-
 def literal(kernel: SassKernel, offset: int) -> int:
     """A word of bank 2, where the assembler keeps a kernel's literals."""
     data = kernel.cubin.data(f".nv.constant{CODE_BANK}.{kernel.name}")

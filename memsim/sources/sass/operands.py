@@ -122,6 +122,8 @@ def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
     -8
     >>> parse_operands("c[0x0] [0x164].H0_H0", 0)[0].modifiers  # with a space in instructions on halves
     ('H0_H0',)
+    >>> parse_operands("c[0x0][-0x7ffc]", 0)[0].offset
+    32772
     """
     return tuple(_operand(part.strip(), word) for part in _split(text)) if text else ()
 
@@ -146,6 +148,7 @@ def _operand(text: str, word: int) -> SassOperand:
             return Unknown(text)
         sign, modifiers = found[1], _modifiers(found[6])
         base_register = base[0] if base else None
+        offset = offset if base else offset & 0xFFFF  # printed as a number of 16 bits with a sign
         inverted = sign in ("~", "!")
         return Bank(int(found[3], 16), offset, base_register, sign == "-", bool(found[2]), inverted, modifiers)
     if found := _MATRICES.match(text):
