@@ -25,7 +25,9 @@ def test_idle_cycles_are_those_counted(table: str) -> None:
 def test_empty_kernels_fit_the_launch_cost() -> None:
     """An empty block per SM takes the whole cost of a launch and no more than a tenth less."""
     with (H100 / "mechanisms.csv").open(encoding="utf-8", newline="") as lines:
-        empty = [float(row["sm_cycles"]) for row in csv.DictReader(lines) if row["name"] == "empty" and row["a"] == "132"]
+        empty = [
+            float(row["sm_cycles"]) for row in csv.DictReader(lines) if row["name"] == "empty" and row["a"] == "132"
+        ]
     launch = load_gpu("h100").launch
     assert len(empty) == 3
     assert launch.idle_cycles + launch.active_cycles == pytest.approx(median(empty), rel=0.1)
