@@ -1,5 +1,6 @@
 """What holds for every test."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,15 @@ LONGEST = (
     "test_calibrate.py", "test_abi.py", "test_gains_of_ladders.py", "test_programs_check_themselves.py",
     "test_papers.py",
 )  # fmt: skip
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Spare the garbage collector what stays to the end: modules and tests, which it would look through many times."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -68,13 +68,15 @@ TRY = "0020 ffffffff 0 SYNCS.PHASECHK.TRANS64.TRYWAIT 2 R2 UR4 8 1 {barrier} 0 0
 MOVE = "0018 ffffffff 1 R8 MOV 1 R9 0 0 0 NoVal"
 
 
-def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path):
+@pytest.mark.parametrize("deltas", [(256, 256, 1024), (-256, 512, -1024)])
+def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path, deltas):
     """Four transfers of 64 bytes, by hand: 16 pieces; nothing goes through L1, and the warp does not wait."""
-    trace = imported(tmp_path, HEAD + block([TILE.format(barrier="0x8000"), MOVE, LINES[4]]))
+    copy = TILE.format(barrier="0x8000").replace("256 256 1024", " ".join(map(str, deltas)))
+    trace = imported(tmp_path, HEAD + block([copy, MOVE, LINES[4]]))
     (op,) = trace.ops
     assert (op.kind, op.space, op.width, op.bypass_l1, op.async_copy) == (OpKind.load, Space.global_, 16, True, True)
     ((_, found),) = lanes(trace)
-    starts = np.array([0, 256, 512, 1536])
+    starts = np.cumsum([0, *deltas])
     assert [found[k] - 0x7F0000000000 for k in range(16)] == (starts[:, None] + 16 * np.arange(4)).ravel().tolist()
 
 
