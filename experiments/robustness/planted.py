@@ -129,7 +129,7 @@ FAULTS = (
         "memsim/sources/imported/accelsim/bulk.py",
         "return (address - delta if negative else address + delta), at",
         "return address + delta, at",
-        ("tests/sources/imported",),
+        ("tests/sources/imported/test_import_tracez.py",),
     ),
     Fault(
         "an interval of the mean divides by one trial fewer",
@@ -150,7 +150,7 @@ FAULTS = (
         "memsim/sources/ptx/machine/access.py",
         "inside = high + width <= m.stops[region] and high >= low",
         "inside = high <= m.stops[region] and high >= low",
-        ("tests/capture", "tests/sources/ptx"),
+        ("tests/sources/ptx/test_ptx_text.py",),
     ),
 )
 

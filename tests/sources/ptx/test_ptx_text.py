@@ -63,6 +63,23 @@ def test_one_line_says_what_is_wrong(body, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("access", ["ld.global.b32 %r2, [%rd3];", "st.global.b32 [%rd3], %r2;"])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_an_access_ends_within_its_array(access, missing):
+    """Each lane's word; of the last one's, two bytes may be missing."""
+    memory = DeviceMemory()
+    address = memory.add(np.zeros(128 - missing, np.uint8), "out")
+    body = (
+        f"ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; {access}"
+    )
+    launch = PtxLaunch(kernel(body), "k", (1, 1, 1), (32, 1, 1), [address])
+    if not missing:
+        execute(launch, memory)
+        return
+    with pytest.raises(InputError, match=f"of lane 31 accesses {hex(address + 124)}"):
+        execute(launch, memory)
+
+
 def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("memsim.sources.ptx.device.MOST_STEPS", 1 << 12)
     with pytest.raises(InputError, match="does not end"):
