@@ -122,7 +122,7 @@ FAULTS = (
         "memsim/sources/ptx/machine/numbers.py",
         "if rest > 0.5 or rest == 0.5 and low - 2.0 * math.floor(low / 2.0) == 1.0:",
         "if rest >= 0.5:",
-        ("tests/sources/ptx/test_ptx_threads.py", "tests/sources/ptx/test_ptx_instructions.py"),
+        ("tests/sources/ptx/test_ptx_instructions.py",),
     ),
     Fault(
         "an imported bulk copy goes up where its addresses go down",
