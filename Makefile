@@ -64,7 +64,8 @@ check-types: venv
 	$(call part,mypy,$(BIN)/mypy)
 
 check-tests: venv
-	$(call part,tests,$(PYTEST))
+	$(call part,tests,$(PYTEST) -m "not slow")
+	$(call part,slow tests,$(PYTEST) -m slow)
 
 nightly: venv ## draw new random cases for HOURS=8; a failure prints how to repeat it
 	@seed=1000; end=$$(($$(date +%s) + 3600 * $(HOURS))); while [ $$(date +%s) -lt $$end ]; do \
