@@ -53,7 +53,7 @@ class LaunchPart:
 
     Attributes:
         launched, replayed: blocks.
-        wave: blocks that the GPU holds at once; 0 where a file (of version 1.0) does not tell.
+        wave: blocks that the GPU holds at once; 0 where a file (of version 1.0) does not state it.
     """
 
     launched: int

@@ -114,19 +114,12 @@ def capture(
     """
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_sources
-    from memsim.sources.outputs import is_folder
-    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
 
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
     first, output, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
-    kernels = chosen_kernels(kernel)
-    to_end = to_end or is_folder(output) and not kernels  # any kernel may still come
-    launches = chosen_launches(launch)
-    if stand_ins and launches is not ALL:
-        raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
-    selection = CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
+    selection = _selection(output, kernel, launch, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         paths, folders = tuple(map(Path, names)), tuple(map(Path, includes))
         sources = Sources(paths, folders, tuple(definitions), standard, tuple(libraries), fast_math)
@@ -138,6 +131,21 @@ def capture(
     return _capture_program(
         str(names[0]), [*map(str, names[1:]), *arguments], output, machine, selection, progress, for_compiler
     )  # fmt: skip
+
+
+def _selection(
+    out: Path, kernel: str | Sequence[str] | None, launch: int | str | Sequence[int] | None, blocks: str | None,
+    snapshot_only: bool, registers: int | None, to_end: bool, stand_ins: bool,
+) -> CaptureSelection:  # fmt: skip
+    """What :func:`capture` records of a program."""
+    from memsim.sources.outputs import is_folder
+    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
+
+    kernels, launches = chosen_kernels(kernel), chosen_launches(launch)
+    if stand_ins and launches is not ALL:
+        raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
+    to_end = to_end or is_folder(out) and not kernels  # any kernel may still be launched
+    return CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
 
 
 def _capture_program(

@@ -117,7 +117,7 @@ def _named(label: str, result: RunResult) -> str:
 
 
 def _time_of(result: RunResult) -> Sample:
-    """Of the kernel, or of what was replayed where the file does not tell its waves; ms."""
+    """Of the kernel, or of what was replayed where the file does not state its waves; ms."""
     if result.waves == result.waves:
         return result.kernel_time
     return Sample(result.cycles.values * result.ns_per_cycle / 1e6)

@@ -50,7 +50,7 @@ def record(
     recorder = Recorder(workload, launch)
     about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": target_gpu.gpu_label(gpu)}
     with TraceWriter(out, parameters=parameters, **about) as writer:
-        # The first block alone tells what a block accesses and how much shared memory it declares.
+        # The first block alone shows what a block accesses and how much shared memory it declares.
         start = traced_blocks.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
         first = recorder.run(np.array([start]))
         if blocks is not None:

@@ -15,7 +15,7 @@ from memsim.gpu.occupancy import resident_blocks
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
-LEAST_WAVES = 2  # the second tells the rate: it finds caches that the first one filled
+LEAST_WAVES = 2  # the second shows the rate: it finds caches that the first one filled
 TURNOVERS = 4  # times the snapshot's accesses would fill the L2, so that cold misses are few among its replacements
 
 

@@ -188,8 +188,9 @@ class StudyTrials:
     def to_xarray(self, case: int = 0) -> xarray.Dataset:
         """An xarray Dataset of a case.
 
-        Its variables are the outputs, [point, trial], and the sectors that each static op asked each level for and that
-        it hit there, ``asked`` and ``hit``, [point, trial, op, level]; the fields that vary are coordinates of point.
+        Its variables are the outputs, [point, trial], and the sectors that each static instruction requested of each
+        level and found there, ``asked`` and ``hit``, [point, trial, op, level]. The varied fields are coordinates of
+        point.
 
         Raises:
             InputError: xarray is not installed.

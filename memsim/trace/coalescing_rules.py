@@ -52,7 +52,7 @@ import numpy as np
 from memsim.gpu.architecture import Coalescing
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
-from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticInstruction
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NO_ANSWER
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
@@ -78,8 +78,8 @@ RULE = np.dtype(
 )
 
 
-def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = ()) -> np.ndarray:
-    """Return RULE records, one a static op; `arrays` say what is read through the texture units (see `sampled`)."""
+def make_rules(ops: Sequence[StaticInstruction], gpu: GPU, arrays: Sequence[ArrayInfo] = ()) -> np.ndarray:
+    """RULE records, one per static instruction; `arrays` say what is read through the texture units (see `sampled`)."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
         rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
@@ -94,12 +94,12 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = 
     return rules
 
 
-def sampled(op: StaticOp, arrays: Sequence[ArrayInfo]) -> bool:
+def sampled(op: StaticInstruction, arrays: Sequence[ArrayInfo]) -> bool:
     """Whether a load goes through the texture units, as those of a texture's array do and ``ld.global.nc`` does not."""
     return op.space is Space.texture and op.array < len(arrays) and arrays[op.array].space is Space.texture
 
 
-def l1_serves(op: StaticOp, gpu: GPU) -> bool:
+def l1_serves(op: StaticInstruction, gpu: GPU) -> bool:
     """Whether L1, if it is on, serves a load."""
     return not op.bypass_l1 and (gpu.l1.serves is L1Serves.all or op.space is Space.texture)
 
@@ -108,7 +108,7 @@ def _log2(power: int) -> int:
     return power.bit_length() - 1
 
 
-def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
+def _shared(rule: np.void, op: StaticInstruction, gpu: GPU) -> None:
     chip = gpu.architecture
     rule["lanes"], rule["shift"] = _log2(chip.data_lanes(op.width)), _log2(chip.shared_banks)
     rule["pairs"] = chip.pairs_share_words and op.kind == OpKind.load and op.width > 4
@@ -118,7 +118,7 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         rule["rule"] = BANKS_1X if chip.one_broadcast else BANKS
 
 
-def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) -> None:
+def _global(rule: np.void, op: StaticInstruction, gpu: GPU, texture_bytes: int | None) -> None:
     chip = gpu.architecture
     rule["rule"], rule["lanes"] = SEGMENTS, _log2(chip.global_lanes(op.width))
     if op.kind in (OpKind.atomic, OpKind.reduction):

@@ -136,5 +136,5 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, 
 
 
 def test_arguments_are_a_programs():
-    with pytest.raises(InputError, match="arguments and kernels need a program"):
+    with pytest.raises(InputError, match="arguments and kernels apply only to a program"):
         memsim.explore("transpose", "a100", arguments=["64"])

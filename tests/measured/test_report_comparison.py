@@ -95,7 +95,7 @@ def test_the_commands(tmp_path, result_file):
     assert shown.exit_code == 0 and "l1tex__t_sector_hit_rate.pct" in shown.output and "64.29" in shown.output
     text = _run("compare", result_file, "--ncu", str(report)).output
     assert "+4.29 points" in text and "+25.0 %" in text
-    assert "the grid was 7x1x1 where it is 336x1x1 here" in text
+    assert "the profiled launch has a grid of 7x1x1, the simulated one of 336x1x1" in text
     done = _run("compare", result_file, "--ncu", str(report), "--launch", "1", "--json")
     found = json.loads(done.output)
     assert found["metrics"][LOADS]["difference"] == pytest.approx(0.25) and found["cautions"] == []
@@ -117,7 +117,7 @@ def test_the_convention_shows_the_profilers_figures(result_file):
         (["--ncu", "absent.csv"], "cannot be read"),
         (["--ncu", "REPORT", "--kernel", "nothing"], "one of: spmv"),
         (["--ncu", "REPORT", "--fail-if-slower", "5%"], "--fail-if-slower"),
-        (["--ncu", "OTHER"], "have none of ours"),
+        (["--ncu", "OTHER"], "include none that memsim predicts"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, result_file, arguments, says):
@@ -161,7 +161,7 @@ def _with_everything():
         values = getattr(trials, name)
         setattr(trials, name, np.zeros((values.shape[0], rows, *values.shape[2:]), values.dtype))
     trials.ops = [trials.ops[0] | {"space": space, "kind": kind, "profile": profile} for space, kind in kinds]
-    trials.about["executed"] = {"gap_instructions": 100, "barriers": 0, "masked": 0}
+    trials.about["executed"] = {"compute_instructions": 100, "barriers": 0, "masked": 0}
     return RunResult(trials)
 
 

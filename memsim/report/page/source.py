@@ -26,11 +26,11 @@ class Remedy:
     """The estimated saving of a cause that has one of its findings in a line.
 
     Attributes:
-        stake: share of the kernel's time, of all the cause's findings together, 0 to 1.
+        share_of_time: share of the kernel's time, of all the cause's findings together, 0 to 1.
         text: the cause, and its estimated speed-up.
     """
 
-    stake: float
+    share_of_time: float
     text: str
 
 
@@ -39,7 +39,7 @@ class Measure:
     """What one line requests, and the result.
 
     Attributes:
-        accesses: its static ops, as text.
+        accesses: its static instructions, as text.
         share: of all latency waited for, 0 to 1.
         l1_hit, l2_hit: of its loads, 0 to 1, nan where there is none.
         latency: mean of one transaction, cycles.

@@ -206,9 +206,9 @@ def lower(b: SassBuilder) -> None:
     one = b.one
     row = OPCODES.get(one.name)
     if row is None:
-        raise UnknownMachineCode(f"{one.name} is not known to memsim")
+        raise UnknownMachineCode(f"{one.name} is not supported")
     if strange := [part for part in one.modifiers if part not in row.modifiers]:
-        raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not know")
+        raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not support")
     row.lower(b)
     if b.one in b.kernel.phase_tests:
         mbarriers.follow_test(b)
