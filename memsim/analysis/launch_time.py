@@ -39,7 +39,7 @@ class LaunchTime:
     """Cycles from the first block's start to the last one's end, of the whole launch.
 
     Attributes:
-        cycles: one a trial.
+        cycles: one per trial.
         interval: that is to hold the launch's time; None from one trial of all blocks.
     """
 

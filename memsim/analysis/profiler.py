@@ -47,7 +47,7 @@ class Metric:
     Attributes:
         name: as ``ncu --metrics`` takes it.
         unit: the profiler's base unit: sector, request, byte, cycle, ns, inst, or %.
-        values: one a trial.
+        values: one per trial.
     """
 
     name: str

@@ -147,7 +147,7 @@ def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
 
 
 def _load_store(result: RunResult) -> float:
-    """SM cycles of a trial in which load-store units work; in results without profiles, one a transaction."""
+    """SM cycles of a trial in which load-store units work; in results without profiles, one per transaction."""
     ops, sm = result.trials.ops, result.trials.about["gpu"]["sm"]
     if not any("profile" in op for op in ops):
         return result.performance["transactions_per_trial"] * sm["lookup_cycles"]

@@ -15,7 +15,7 @@ class TraceCounts:
         warps: traced warps.
         non_memory_insts: instructions that access no memory.
         on_chip_insts: accesses to shared and constant memory.
-        barriers: barriers, one a warp.
+        barriers: barriers, one per warp.
         coal_mem_insts: accesses to global and local memory with as few transactions as their active lanes allow.
         uncoal_mem_insts: all other accesses to global and local memory.
         coal_transactions, uncoal_transactions: what those make.

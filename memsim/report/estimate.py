@@ -94,7 +94,7 @@ def _cumapz(done: Estimate) -> PrintedTable:
     found, said, sums = done.cumapz, done.cumapz.factors, done.cumapz.factors.counted
     buffer = "bytes from buffers / transferred to fill them" if found.fetches else "no buffer"
     if not found.fetches_seen:
-        buffer = "not counted, compiled code does not state what fills shared memory; a trace of the source does"
+        buffer = "not counted, compiled code does not show what fills shared memory; a trace of the source does"
     skew = f"in the first {found.first_blocks} blocks"
     rows = [
         ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],

@@ -39,7 +39,7 @@ def coalesce(
     Args:
         trace: the trace; read once, a chunk at a time.
         gpu: its compute capability, and the L1's line, sector and whether it is enabled, choose the rules.
-        directory: where to write one .npy file a column, which the result (and ``Transactions.load``) maps read-only;
+        directory: where to write one .npy file per column, which the result (and ``Transactions.load``) maps read-only;
             the caller owns it. None keeps the columns in memory.
         progress: called with the number of instructions done since its last call.
 

@@ -8,13 +8,13 @@ A warp's accesses are looked at in groups of lanes:
 capability lanes of a group            global and local memory
 =========  ==========================  ===============================================================================
 1.0, 1.1   16                          lane k on word k of an aligned segment of 16 words (of 4, 8 or 16 bytes): one
-                                       64-byte, one 128-byte or two 128-byte transactions; else one an active lane
+                                       64-byte, one 128-byte or two 128-byte transactions; else one per active lane
 1.2, 1.3   16                          one a touched segment of 32 (1-byte words), 64 (2-byte) or 128 bytes, halved to
                                        64 and 32 bytes while only one half is used
-2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one a touched line; without: one a touched 32-byte sector
-5.x on     32                          loads with L1: one a touched line, its touched sectors; without: one a sector
-7.0 on     32                          loads without L1, too: one a touched line, its touched sectors
-2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
+2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one per touched line; without: one per touched 32-byte sector
+5.x on     32                          loads with L1: one per touched line, its touched sectors; without: one per sector
+7.0 on     32                          loads without L1, too: one per touched line, its touched sectors
+2.x on     the same as loads           stores: one per touched line, with the touched 32-byte sectors
 =========  ==========================  ===============================================================================
 
 A load that bypasses L1 (``bypass_l1``), or that L1 does not serve (``l1.serves``), is looked at as without L1. A load's

@@ -17,7 +17,7 @@ class TraceInfo:
 
     Attributes:
         memory_instructions, lane_accesses: i8 [n_ops], by static instruction.
-        barriers: rows that are barriers, one a warp.
+        barriers: rows that are barriers, one per warp.
         sequences: sequences of all warps.
         compute_instructions: non-memory instructions.
     """

@@ -76,14 +76,14 @@ class Transactions:
 
     Attributes:
         instructions: INSTRUCTION records, warp after warp.
-        lines: u4, one a transaction: number of the L1 line.
-        masks: u1, one a transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
-        partial: u1, one a transaction: those of them of which a store writes some bytes and not all.
+        lines: u4, one per transaction: number of the L1 line.
+        masks: u1, one per transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
+        partial: u1, one per transaction: those of them of which a store writes some bytes and not all.
         merged: u1, one per transaction: sectors that L1 does not send, as the warp's next store takes them along
             (memsim.trace.merged_stores). Empty where L1 merges no stores.
         words: u4, one per transaction: words that a store writes whole, of the sectors that it covers in part (bit
             8 * s + w: word w of sector s). Empty where L2 does not complete sectors from memory.
-        line_address: u8, one a line: byte address divided by the line's bytes.
+        line_address: u8, one per line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
         n_ops: static instructions of the trace.

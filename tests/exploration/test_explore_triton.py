@@ -17,7 +17,7 @@ needs_triton = pytest.mark.skipif(
     reason="Triton or torch is not installed",
 )
 
-# Columns of a matrix of `step` floats a row: with LANES along a row a warp's load is 128 bytes, down a column 32 rows.
+# Columns of a matrix of `step` floats per row: with LANES along a row, a warp loads 128 bytes, down a column 32 rows.
 PROGRAM = """
 import sys
 import torch, triton, triton.language as tl

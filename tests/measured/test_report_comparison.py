@@ -48,7 +48,7 @@ def test_the_figures_by_hand():
     assert found["lts__t_sector_hit_rate.pct"] == pytest.approx(100 * (30 + 40) / 80)
     assert found["lts__t_sector_op_write_hit_rate.pct"] == 100
     assert (found["dram__sectors_read.sum"], found["dram__bytes_read.sum"]) == (10, 320)
-    assert "smsp__inst_executed.sum" not in found  # this file does not tell
+    assert "smsp__inst_executed.sum" not in found  # this file does not show
 
 
 def test_counts_are_of_the_whole_launch():
@@ -144,7 +144,7 @@ def _documented():
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     for names, units, *_ in rows:
         patterns = re.findall(r"`([^`]+)`", names)
-        for pattern, unit in zip(patterns, cycle(units.split(", "))):  # a unit for all, or one a name
+        for pattern, unit in zip(patterns, cycle(units.split(", "))):  # a unit for all, or one per name
             words = [word for word in PLACEHOLDERS if word in pattern]
             for chosen in product(*(PLACEHOLDERS[word] for word in words)):
                 yield reduce(lambda name, of: name.replace(*of), zip(words, chosen, strict=True), pattern), unit

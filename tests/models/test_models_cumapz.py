@@ -244,7 +244,7 @@ def test_code_without_marked_store_reports_unknown_fetch(tmp_path):
     marked = memsim.estimate(trace, GPU)
     counted = memsim.estimate(replace(trace, issue=replace(trace.issue, dependence=KnownWaits.scoreboard)), GPU)
     assert marked.cumapz.fetches_seen and not counted.cumapz.fetches_seen
-    assert "does not tell what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
+    assert "does not show what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
         marked
     )
     assert document(counted)["cumapz"]["data_reuse"] is None and document(marked)["cumapz"]["data_reuse"] == 1

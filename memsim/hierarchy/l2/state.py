@@ -40,7 +40,7 @@ class Slices(NamedTuple):
     """All L2 slices: parameters and state."""
 
     p: np.ndarray
-    mapping: np.ndarray  # MAPPING, one a line
+    mapping: np.ndarray  # MAPPING, one per line
     sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position), then of every copy
     slices: np.ndarray
     cache: Cache  # its ways are L2_WAY

@@ -86,7 +86,7 @@ CONVERGED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("after", CONVERGED.values(), ids=CONVERGED)
 def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
-    """A long side and one of a single store, then a chain, and an access whose lanes do not tell that all have met."""
+    """A long side and one of a single store, then a chain, and an access whose lanes do not show that all have met."""
     sides = f"@%p1 bra $other; {chase('a')} bra $end; $other: st.global.u32 [%rd3], 2; $end:"
     trace = traced(f"{sides} {AFTER} {after}", tmp_path)
     tx = coalesce(trace, load_gpu("tesla-v100"))

@@ -1,4 +1,4 @@
-"""Writes traces as Accel-Sim reads them: ``kernelslist.g`` and a processed trace (tracer version 3) a kernel.
+"""Writes traces as Accel-Sim reads them: ``kernelslist.g`` and a processed trace (tracer version 3) per kernel.
 
 Static instructions become SASS instructions of the same kind, space and width; compute runs become integer additions.
 A sequence begins with a use of a register that the last load of the sequence before wrote, or, if that has no load,
@@ -53,7 +53,7 @@ def export_accelsim(
     """Write traces to a folder as Accel-Sim's ``-trace`` option takes it.
 
     Args:
-        traces: one a kernel, in the order of their launches.
+        traces: one per kernel, in the order of their launches.
         folder: made if it is not there.
         pack: write ``.traceg.xz``.
         progress: called with the warps of all traces that are written, and all.

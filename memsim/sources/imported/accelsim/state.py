@@ -80,7 +80,7 @@ class Tables(NamedTuple):
         rows, addresses: the trace's rows so far.
         cursor: i8 [2], how many of either.
         blocks: BLOCK, of whole blocks among the rows.
-        spans: SPAN, one a warp of these blocks and of the one under way.
+        spans: SPAN, one per warp of these blocks and of the one under way.
     """
 
     spot: np.ndarray

@@ -34,7 +34,7 @@ def import_nvbit(
     kernels: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Trace]:
-    """Convert the output of a program under mem_trace to trace files, one a launch that accesses memory.
+    """Convert the output of a program under mem_trace to trace files, one per launch that accesses memory.
 
     Args:
         source: the text, plain or packed by gzip, xz or zstd.
