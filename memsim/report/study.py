@@ -24,7 +24,7 @@ _HEADERS = {
     "l2_read": "L2 read %",
     "l2_write": "L2 write %",
     "time_ms": "time",
-    "tm": "Tm, cycles",
+    "tm": "DRAM latency, cycles",
 }
 
 

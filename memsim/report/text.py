@@ -245,7 +245,7 @@ def time_lines(result: RunResult) -> str:
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
-        f"main memory Tm {memory} cycles ({in_ns} ns)",
+        f"loaded DRAM latency {memory} cycles ({in_ns} ns)",
     ]
     return "\n".join(filter(None, lines))
 
@@ -310,15 +310,15 @@ def _begun(result: RunResult) -> str:
 
 
 def _clock(result: RunResult) -> str:
-    return f"latency and X in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
+    return f"latencies in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
 
 
 def _legend(result: RunResult) -> str:
     gpu = result.trials.about["gpu"]
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
     return (
-        "latency: observed, lookup to data, of one transaction; share: of all latency waited for\n"
-        f"X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles"
+        "latency: observed, from the lookup to the data of one transaction; share: part of the latency of all loads\n"
+        f"expected: H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles, Tm: loaded DRAM latency"
     )
 
 

@@ -30,7 +30,7 @@ _OF: dict[str, tuple[str, Callable[[RunResult], Sample]]] = {
     "l2_write": ("L2 write hit ratio", lambda result: result.l2_write),
     "cycles": ("SM cycles of the snapshot", lambda result: result.cycles),
     "time_ms": ("time of the kernel, ms", lambda result: result.kernel_time),
-    "tm": ("Tm, main memory's latency, SM cycles", lambda result: result.memory_latency),
+    "tm": ("loaded DRAM latency (Tm), SM cycles", lambda result: result.memory_latency),
 }
 OUTPUTS = {name: words for name, (words, _) in _OF.items()}  # output -> what it is, with its unit
 RATIOS = ("l1_read", "l2_read", "l2_write")

@@ -40,7 +40,7 @@ class Measure:
 
     Attributes:
         accesses: its static instructions, as text.
-        share: of all latency waited for, 0 to 1.
+        share: part of the latency of all loads, 0 to 1.
         l1_hit, l2_hit: of its loads, 0 to 1, nan where there is none.
         latency: mean of one transaction, cycles.
         sectors, least: per warp instruction to global memory: requested, and what dense, aligned lanes would need; nan
