@@ -24,8 +24,8 @@ _REST = "#C4C4C4"
 def loads(result: RunResult) -> Figure:
     """Left, each load's share of all latency; right, its expected latency by level, and what was observed.
 
-    The bars are after the paper's figure 8 (Baghsorkhi 2012): it comes from each level, with the 95 % interval of
-    its mean; a diamond is the latency that the closed loop observed. Shared memory has shares and no X.
+    The bars follow the paper's figure 8 (Baghsorkhi 2012): expected latency by the level that it comes from, with the
+    95 % interval of its mean. A diamond is the observed latency. Shared memory has shares and no expected latency.
     """
     waited = [load for load in result.loads if load.share.mean > 0]
     shown = most_waited(result, _BARS)
