@@ -84,8 +84,8 @@ def capture(
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which, one or several (``"a,b"``); None: any.
-        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
-            None: the first, or with `to_end` the one with the most accesses; with a folder, that of each kernel.
+        launch: one launch of a kernel, from 0, several (``"0,3,7"``, for a folder) or ``"all"``. None: the first, or
+            with `to_end` the one with the most accesses; with a folder, that of each kernel.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         gpu: that the program finds and is compiled for, and whose occupancy and L2 size choose the blocks to trace; the
             trace fits any GPU.
@@ -99,8 +99,7 @@ def capture(
             ``program`` of the result names the trace of each.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
-        cached: for CUDA C++ files: take the same capture from memsim's cache if it was made before, and keep a new one.
-            The program is not run then.
+        cached: for CUDA C++ files: take an earlier capture from memsim's cache without running the program; keep a new one.
         progress: called with the blocks done, and all.
 
     Raises:
