@@ -99,7 +99,7 @@ def capture(
             ``program`` of the result names the trace of each.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
-        cached: for CUDA C++ files: take an earlier capture from memsim's cache and do not run the program; else keep it.
+        cached: for CUDA C++ files: take an earlier capture from the cache without running the program; else keep it
         progress: called with the blocks done, and all.
 
     Raises:
