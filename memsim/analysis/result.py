@@ -124,7 +124,7 @@ class RunResult:
 
     @property
     def waves(self) -> float:
-        """How many times the snapshot the whole grid is, in waves: multiples of the blocks that the GPU holds at once.
+        """The grid divided by the replayed blocks, in waves: multiples of the blocks that the GPU holds at once.
 
         Less than one wave takes as long as one. nan when the file (of version 1.0) does not state a wave's size.
         """

@@ -282,7 +282,7 @@ class Launches:
                     )
                     return False
         except ValueError:
-            pass  # the snapshot's own message
+            pass  # tracing has reported it
         return True
 
     def _group(self, name: str) -> str:

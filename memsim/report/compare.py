@@ -60,7 +60,7 @@ def _row(name: str, quantity: str, location: str, of: Difference) -> dict[str, A
 
 def times(found: ResultComparison) -> str:
     """The two times."""
-    what = "kernel" if found.whole_kernel else "snapshot (a file does not state its waves)"
+    what = "kernel" if found.whole_kernel else "block sample (a file does not state its waves)"
     return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 

@@ -76,7 +76,7 @@ def _trace(trace: Trace, sizes: TraceInfo) -> list[Block]:
         f"{trace.kernel} from {trace.source}",
         f"parameters  {parameters or ABSENT}",
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
-        f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
+        f"traced      {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
         f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
         f"made for    {trace.gpu or ABSENT}",
         f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "

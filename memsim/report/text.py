@@ -290,14 +290,14 @@ def _sampling(result: RunResult) -> str:
 
 
 def _replayed(result: RunResult) -> str:
-    """What was replayed, the whole launch or a snapshot, and how its blocks began."""
+    """What was replayed, the whole launch or a block sample, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
         what = f"the whole launch, {trace['blocks']:,} blocks"
     elif result.sampling is not None:
         what = f"a sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     else:
-        what = f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
+        what = f"a block sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     return f"{what}, {_begun(result)}"
 
 

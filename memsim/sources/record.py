@@ -33,7 +33,7 @@ def record(
     Args:
         workload: one made by ``@workload``, or a name of the library, or a path to a kernel file.
         params: its parameters, values or text; the others keep their defaults.
-        gpu: whose occupancy and L2 size choose the snapshot; the trace itself fits any GPU.
+        gpu: whose occupancy and L2 size choose the block sample; the trace itself fits any GPU.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: the workload's default, or what
             section 3.1 of Baghsorkhi 2012 asks for.
         out: the trace file.

@@ -28,7 +28,7 @@ _OF: dict[str, tuple[str, Callable[[RunResult], Sample]]] = {
     "l1_read": ("L1 read hit ratio", lambda result: result.l1_read),
     "l2_read": ("L2 read hit ratio", lambda result: result.l2_read),
     "l2_write": ("L2 write hit ratio", lambda result: result.l2_write),
-    "cycles": ("SM cycles of the snapshot", lambda result: result.cycles),
+    "cycles": ("SM cycles of the traced blocks", lambda result: result.cycles),
     "time_ms": ("time of the kernel, ms", lambda result: result.kernel_time),
     "tm": ("loaded DRAM latency (Tm), SM cycles", lambda result: result.memory_latency),
 }

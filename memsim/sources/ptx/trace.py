@@ -224,13 +224,13 @@ def trace_launch(
     check: bool = False,
     progress: Progress | None = None,
 ) -> Trace:
-    """Run a launch's snapshot and write what its warps access.
+    """Run a launch's block sample and write what its warps access.
 
     Args:
         launch: what is launched; ``registers`` of it, where known, count for occupancy.
         memory: where its arrays lie; what the kernel stores that feeds no address is not computed without ``check``.
         out: the trace file.
-        gpu: whose occupancy and L2 size choose the snapshot.
+        gpu: whose occupancy and L2 size choose the block sample.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: as section 3.1 of Baghsorkhi 2012.
         check: compute all values, those of tensor cores too.
         progress: called with the blocks done and all, after every batch.
@@ -293,7 +293,7 @@ def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayI
 def chunks(
     ready: KernelRun, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be.
+    """All the block sample's blocks with their rows; the first team's accesses decide on how many there will be.
 
     Args:
         most_executed: micro-ops of warps, as the first team's show; None: any number. Without effect where

@@ -1,4 +1,4 @@
-"""Which blocks a snapshot has: Baghsorkhi 2012, section 3.1."""
+"""Which blocks a block sample has: Baghsorkhi 2012, section 3.1."""
 
 import math
 

@@ -10,7 +10,7 @@ instructions (export_code). A wait for a scoreboard becomes a use of the registe
 
 - An access of no lane leaves as an integer addition of no lane: the trace does not state which access it is.
 - Local accesses leave as global ones at the same addresses: Accel-Sim lays local memory out itself.
-- A snapshot leaves as a launch of just its blocks, because Accel-Sim runs every block of a grid.
+- A block sample leaves as a launch of just its blocks, because Accel-Sim runs every block of a grid.
 """
 
 from __future__ import annotations
