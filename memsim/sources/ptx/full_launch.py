@@ -1,4 +1,4 @@
-"""Runs all blocks of a launch once and traces those of the block sample while they run: memory is as after a GPU's run."""
+"""Runs all blocks of a launch once and traces the block sample meanwhile: memory is as after a run on a GPU."""
 
 from __future__ import annotations
 
