@@ -317,8 +317,8 @@ def _legend(result: RunResult) -> str:
     gpu = result.trials.about["gpu"]
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
     return (
-        "latency: observed, from the lookup to the data of one transaction; share: part of the latency of all loads\n"
-        f"expected: H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles, Tm: loaded DRAM latency"
+        "latency: observed, from lookup to data, per transaction; share: of the latency of all loads\n"
+        f"expected: H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles, Tm: DRAM latency"
     )
 
 
