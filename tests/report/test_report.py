@@ -62,6 +62,7 @@ def test_the_json_contract(result):
         "convention": "str",
         "waves": "number",
         "whole": "number",
+        "whole_kernel": "number",
         "launch_cycles": "number",
         "kernel_time_ms": sample,
         "kernel_time_interval_ms": interval,

@@ -30,8 +30,8 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not know"),
-        ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not know"),
+        ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not support"),
+        ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not support"),
         ("add.s32 %r1, %r2;", "has 2 operands; it takes 3"),
         ("bra nowhere;", "nowhere is a branch target but is not defined"),
         ("mov.u64 %rd1, missing;", "missing, which is not declared"),
