@@ -72,6 +72,7 @@ class KernelRun:
         self.device.grow_log(2 * ROOM, 64 * ROOM)
         self.batch = batch * launch.team
         self.executed = self.accesses = self.sectors = 0
+        self._has_loops = False
         self.host_calls = host_calls
         self.host_waits: HostWaits | None = None
 
@@ -93,7 +94,9 @@ class KernelRun:
         co_resident: CoResident | None = None
         try:
             with loading_loops():
-                lazily_compiled_ops.load(device.machine)
+                if not self._has_loops:
+                    lazily_compiled_ops.load(device.machine)
+                    self._has_loops = True
                 while (stop := Stop(run(device.machine))) != Stop.done:
                     if may_wait_for_blocks(device, stop):
                         together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
