@@ -118,7 +118,7 @@ class _Slicing:
     def __init__(self, builder: SassBuilder, code: list[list[int]]) -> None:
         self._lists, self._n_rows = builder.lists, builder.n_rows
         self._nobody = 1 << SINK | 1 << self._predicate(TRUE)
-        names = [one.name for one in builder.origin]  # type: ignore[attr-defined]
+        names = [one.name for one in builder.origin]
         self._generic = any(name in _GENERIC for name in names)
         self._flows = [self._flow(at, row) for at, row in enumerate(code)]
 
