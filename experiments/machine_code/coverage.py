@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -42,7 +43,8 @@ def compiled(path: Path, architecture: int, options: list[str]) -> str:
     """The PTX of a source."""
     with Scratch() as folder:
         out = Path(folder, "kernels.ptx")
-        command = ["nvcc", "-ptx", f"-arch=compute_{max(architecture, 75)}", "-w", *options, str(path), "-o", str(out)]
+        nvcc = [sys.executable, "-m", "memsim", "nvcc"]
+        command = [*nvcc, "-ptx", f"-arch=compute_{max(architecture, 75)}", "-w", *options, str(path), "-o", str(out)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             print(f"{path}: {done.stderr.splitlines()[0]}")

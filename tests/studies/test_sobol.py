@@ -7,6 +7,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from scipy.stats import sobol_indices
 from typer.testing import CliRunner
 
 import memsim
@@ -38,6 +39,15 @@ def test_ishigami():
         assert one.first_interval.low < first < one.first_interval.high
         assert one.total_interval.low < total < one.total_interval.high
     assert [one.name for one in found.ranked] == ["x1", "x2", "x3"]
+
+
+def test_indices_are_scipys_and_repeat_exactly():
+    a, b, ab = np.split(np.random.default_rng(1).random((5, 64)), [1, 2])
+    found = indices("y", NAMES, a[0], b[0], ab)
+    expected = sobol_indices(func={"f_A": a, "f_B": b, "f_AB": ab[:, None]}, n=64)
+    assert [one.first for one in found.inputs] == pytest.approx(expected.first_order)
+    assert [one.total for one in found.inputs] == pytest.approx(expected.total_order)
+    assert indices("y", NAMES, a[0], b[0], ab) == found
 
 
 def _walk(t: Thread, a, out, laps, lines):

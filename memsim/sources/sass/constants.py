@@ -13,7 +13,7 @@ import numpy as np
 
 from memsim.sources.ptx.inline import HOST_CALLS
 from memsim.sources.ptx.launch import PtxLaunch
-from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
+from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
 from memsim.sources.ptx.module import function_address
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
@@ -32,6 +32,7 @@ class BankPlaces:
         dynamic: the bytes of dynamic shared memory.
         workspace: two words, the upper and the lower half of the address of a cooperative grid's workspace.
         reserved: where the part of shared memory begins that the system reserves for cooperative groups.
+        parameters: two words, the address of the parameters, for instructions that do not read the bank.
         descriptor: two words that accesses of global memory name, without effect on their addresses.
     """
 
@@ -45,11 +46,12 @@ class BankPlaces:
     dynamic: int
     workspace: int
     reserved: int
+    parameters: int = -1
 
 
 _OFFSETS = (
     (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1, -1)),
-    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44, 0x6C)),
+    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44, 0x6C, 0x198)),
     (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C, 0x124)),
 )
 
@@ -66,6 +68,7 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
         reserved_at: where the reserved part of shared memory begins.
     """
     begin, size = kernel.cubin.parameters(kernel.name)
+    first = kernel.cubin.first_parameter(kernel.name)
     bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
     offsets = bank_offsets(kernel.cubin.architecture)
     put_extents(bank, kernel, launch)
@@ -83,7 +86,9 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
         _put(bank, offsets.reserved, [reserved_at], "<u4")
     if offsets.workspace >= 0:
         _put(bank, offsets.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
-    bank[begin : begin + len(parameters)] = np.frombuffer(parameters, np.uint8)
+    if offsets.parameters >= 0:
+        _put(bank, offsets.parameters, [PARAMETER_WINDOW + begin], "<u8")
+    bank[first : first + len(parameters)] = np.frombuffer(parameters, np.uint8)
     return bank
 
 
@@ -125,20 +130,11 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
     known = [(begin, size), (offsets.block, 12), (offsets.grid, 12), (offsets.stack, 4), (offsets.descriptor, 8)]
     known += [(offsets.dynamic, 4)] if offsets.dynamic >= 0 else []
     known += [(offsets.reserved, 4)] if offsets.reserved >= 0 else []
+    known += [(offsets.parameters, 8)] if offsets.parameters >= 0 else []
     known += [(offsets.workspace, 8)] if offsets.workspace >= 0 else []
     known += [(at, 8) for at in (offsets.shared, offsets.local, offsets.constant) if at >= 0]
     if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
         raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
-
-
-def check_indexed(kernel: SassKernel, offset: int) -> None:
-    """Refuse to index bank 0 before the parameters.
-
-    Raises:
-        UnknownMachineCode: naming the place.
-    """
-    if offset < kernel.cubin.parameters(kernel.name)[0]:
-        raise UnknownMachineCode(f"reads c[0x0][R+{offset:#x}], which memsim does not know")
 
 
 def literal(kernel: SassKernel, offset: int) -> int:

@@ -42,8 +42,9 @@ def carried_cubin(ptx: str) -> bytes | None:
 
 
 def _kernel(cubin: Cubin, name: str, body: str) -> str:
+    first = cubin.first_parameter(name) - cubin.parameters(name)[0]
     parameters = (
-        f".param .align {_alignment(offset)} .b8 {name}_param_{k}[{size}]"
+        f".param .align {_alignment(offset - first)} .b8 {name}_param_{k}[{size}]"
         for k, (offset, size) in enumerate(cubin.each_parameter(name))
     )
     return f".visible .entry {name}({', '.join(parameters)}) {{ .reg .b64 %rd<2>;{body} ret; }}"

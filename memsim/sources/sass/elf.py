@@ -85,6 +85,11 @@ class Cubin:
                 return struct.unpack_from("<HH", value, 4)
         return self.size(f".nv.constant0.{kernel}"), 0
 
+    def first_parameter(self, kernel: str) -> int:
+        """Where a kernel's first parameter lies in its constant bank: behind a gap where it is aligned to more."""
+        each = self.each_parameter(kernel)
+        return self.parameters(kernel)[0] + (each[0][0] if each else 0)
+
     def each_parameter(self, kernel: str) -> list[tuple[int, int]]:
         """Offset and bytes of each parameter of a kernel, in their order."""
         found = {}

@@ -14,6 +14,7 @@ from memsim.trace.schema import OpKind, Space
 
 _LISTED = (Micro.load, Micro.matrix_load)
 _ACCESSES = (*_LISTED, Micro.store, Micro.atomic, Micro.matrix_store, Micro.copy_async)
+_BULK = ("UBLKCP", "UTMALDG", "UTMASTG")  # their rows are pieces of 16 bytes
 _TO_PREDICATE = (Float.compare, Float.test)
 _COMBINING = (
     *range(Micro.copy, Micro.equal), Micro.integer, Micro.convert, Micro.floating, Micro.shuffle, Micro.reduce,
@@ -37,7 +38,8 @@ class SassFacts:
             return OpKind.atomic
         if one.name.startswith("RED"):
             return OpKind.reduction
-        return OpKind.store if one.name.startswith("ST") else OpKind.load
+        stores = one.name.startswith("ST") or one.name == "UTMASTG" or one.text.startswith("UBLKCP.G")
+        return OpKind.store if stores else OpKind.load
 
     def space(self, one: SassOrigin, space: Space) -> Space:
         """The space of an access to an array; loads through the read-only path count as textures'."""
@@ -45,18 +47,19 @@ class SassFacts:
 
     def width(self, one: SassOrigin) -> int:
         """Bytes of a lane's access."""
-        if one.name in ("LDSM", "STSM"):
+        if one.name in ("LDSM", "STSM", *_BULK):
             return 16
         return atomic_width(one.one.modifiers) if one.name.startswith(("ATOM", "RED")) else width_of(one.one.modifiers)
 
     def bypasses(self, one: SassOrigin) -> bool:
         """Whether L1 is passed by."""
         modifiers = one.one.modifiers
-        return "BYPASS" in modifiers or one.name in ("LD", "LDG") and "STRONG" in modifiers
+        strong = one.name in ("LD", "LDG") and "STRONG" in modifiers
+        return "BYPASS" in modifiers or strong or one.name in _BULK
 
     def is_copy(self, one: SassOrigin) -> bool:
-        """Whether an access is an asynchronous copy."""
-        return one.name == "LDGSTS"
+        """Whether an access is an asynchronous copy to shared memory."""
+        return one.name == "LDGSTS" or one.name in _BULK and self.kind(one) is OpKind.load
 
     def is_by_data(self, number: int) -> bool:
         """Whether loaded data leads to the address of a micro-op's access."""

@@ -5,6 +5,7 @@ An opcode that is not here, or a modifier that its row does not name, has the ke
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,10 +24,13 @@ from memsim.sources.sass.lowering import (
     runtime,
     special_functions,
     tensors,
+    warpgroups,
 )
 from memsim.sources.sass.opcode_class import opcode_class
 
 _ROUND = "FTZ SAT RN RZ RM RP"
+GROUP_SHAPE = "64xNxK"  # stands for every shape of a warpgroup's product
+_GROUP_SHAPE = re.compile(r"64x\d+x\d+")
 _ORDER = "F LT EQ LE GT NE GE T NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
 _SCOPE = "STRONG WEAK GPU SYS SM CTA"
 _CACHE = f"{_SCOPE} E EF EL LU EU NA CONSTANT LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 PRIVATE MMIO"
@@ -77,11 +81,13 @@ _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of 
     "MOV": _row(integers.move, "64"),
     "ISETP": _row(predicates.compare, "F LT EQ LE GT NE GE T U32 S32 U64 S64 AND OR XOR EX"),
     "PLOP3": _row(predicates.logic, "LUT"),
-    "P2R": _row(predicates.to_register, "B1 B2 B3"),
-    "R2P": _row(predicates.from_register, "B1 B2 B3"),
 }
 OPCODES: dict[str, Opcode] = _BOTH | {f"U{name}": one for name, one in _BOTH.items()}
 OPCODES |= {
+    "P2R": _row(predicates.to_register, "B1 B2 B3"),
+    "UP2UR": _row(predicates.to_register, "B1 B2 B3"),
+    "R2P": _row(predicates.from_register, "B1 B2 B3"),
+    "UR2UP": _row(predicates.from_register, "B1 B2 B3"),
     "VIADD": _row(integers.add_two, "16x2"),
     "IADD": _row(integers.add_two, "64 X"),
     "UIADD": _row(integers.add_two, "64 X"),
@@ -124,6 +130,8 @@ OPCODES |= {
         mbarriers.synchronize, "EXCH 64 CCTL IV PHASECHK TRYWAIT TRANS64 ARRIVE A1T0 ART0 A0TR A0TX A0T1 RED OPTOUT"
     ),
     "UBLKCP": _row(bulk.copy, "S G"),
+    "UTMALDG": _row(bulk.load_box, "1D 2D 3D 4D 5D"),
+    "UTMASTG": _row(bulk.store_box, "1D 2D 3D 4D 5D"),
     # Single, double and half precision.
     "FADD": _row(floats.add_single, _ROUND),
     "FMUL": _row(floats.multiply_single, _ROUND),
@@ -159,6 +167,9 @@ OPCODES |= {
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
     "BMMA": _row(tensors.multiply_bits, "168256 AND POPC"),
     "DMMA": _row(tensors.multiply_doubles, "8x8x4"),
+    "HGMMA": _row(warpgroups.multiply, f"{GROUP_SHAPE} F32 F16 BF16 TF32"),
+    "IGMMA": _row(warpgroups.multiply, f"{GROUP_SHAPE} U8 S8"),
+    "QGMMA": _row(warpgroups.multiply, f"{GROUP_SHAPE} F32 F16 E4M3 E5M2"),
     # Control and what lanes do together.
     "BRA": _row(control.branch, "U DIV CONV ANY"),
     "BRX": _row(control.jump_by_register),
@@ -191,7 +202,7 @@ OPCODES |= {
     name: _row(control.ignore, modifiers)
     for name, modifiers in {
         "NOP": "", "ENDCOLLECTIVE": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
-        "PMTRIG": "", "WARPGROUP": "ARRIVE DEPBAR LE", "CGAERRBAR": "", "UTMACMDFLUSH": "",
+        "PMTRIG": "", "WARPGROUP": "ARRIVE DEPBAR LE", "CGAERRBAR": "", "UTMACMDFLUSH": "", "UTMACCTL": "PF",
         "FENCE": "VIEW ASYNC S G T",
     }.items()
 }  # fmt: skip
@@ -207,7 +218,8 @@ def lower(b: SassBuilder) -> None:
     row = OPCODES.get(one.name)
     if row is None:
         raise UnknownMachineCode(f"{one.name} is not known to memsim")
-    if strange := [part for part in one.modifiers if part not in row.modifiers]:
+    modifiers = (GROUP_SHAPE if _GROUP_SHAPE.fullmatch(part) else part for part in one.modifiers)
+    if strange := [part for part in modifiers if part not in row.modifiers]:
         raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not know")
     row.lower(b)
     if b.one in b.kernel.phase_tests:

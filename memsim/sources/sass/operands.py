@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 _REGISTER = re.compile(r"([-~!]?)(\|?)(UR|UP|SB|R|P|B)(\d+|Z|T)((?:\.\w+)*)(\|?)((?:\.\w+)*)$")
-_BANK = re.compile(r"([-~!]?)(\|?)c\[(0x[0-9a-f]+)\]\[(.*?)\](\|?)((?:\.\w+)*)$")
+_BANK = re.compile(r"([-~!]?)(\|?)c\[(0x[0-9a-f]+)\] ?\[(.*?)\](\|?)((?:\.\w+)*)$")
 _MEMORY = re.compile(r"(?:g?desc\[(UR\d+)\])?\[(.*)\]((?:\.\w+)*)$")
+_MATRICES = re.compile(r"gdesc\[UR(\d+)\]((?:\.\w+)*)$")
 _HEXADECIMAL = re.compile(r"[-~]?0x[0-9a-f]+$")
 _LABEL = re.compile(r"`\((.*)\)$")
 _NUMBER = re.compile(r"[-+]?(\d|INF|QNAN|SNAN)")
@@ -72,6 +73,19 @@ class Mem:
 
 
 @dataclass(frozen=True, slots=True)
+class SharedMatrices:
+    """``gdesc[UR8]``: two matrices in shared memory.
+
+    Attributes:
+        descriptors: the first of four uniform registers, a pair for each matrix.
+        modifiers: ``tnspA``, ``negB`` and the like.
+    """
+
+    descriptors: int
+    modifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class LabelOperand:
     """A place in the code, or a symbol's address: ``32@lo(name)`` has the part ``lo``."""
 
@@ -92,7 +106,7 @@ class Unknown:
     text: str
 
 
-SassOperand = Reg | Imm | Bank | Mem | LabelOperand | Special | Unknown
+SassOperand = Reg | Imm | Bank | Mem | SharedMatrices | LabelOperand | Special | Unknown
 
 
 def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
@@ -106,6 +120,10 @@ def parse_operands(text: str, word: int) -> tuple[SassOperand, ...]:
     Reg(file='R', number=2, negative=True, absolute=False, inverted=False, modifiers=())
     >>> parse_operands("R2, [R4.64+-0x8]", 0)[1].offset
     -8
+    >>> parse_operands("c[0x0] [0x164].H0_H0", 0)[0].modifiers  # with a space in instructions on halves
+    ('H0_H0',)
+    >>> parse_operands("c[0x0][-0x7ffc]", 0)[0].offset
+    32772
     """
     return tuple(_operand(part.strip(), word) for part in _split(text)) if text else ()
 
@@ -130,8 +148,11 @@ def _operand(text: str, word: int) -> SassOperand:
             return Unknown(text)
         sign, modifiers = found[1], _modifiers(found[6])
         base_register = base[0] if base else None
+        offset = offset if base else offset & 0xFFFF  # printed as a number of 16 bits with a sign
         inverted = sign in ("~", "!")
         return Bank(int(found[3], 16), offset, base_register, sign == "-", bool(found[2]), inverted, modifiers)
+    if found := _MATRICES.match(text):
+        return SharedMatrices(int(found[1]), _modifiers(found[2]))
     if found := _MEMORY.match(text):
         descriptor = _register(found[1]) if found[1] else None
         registers, offset = _sum(found[2])

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ptx_kernels import CASES
+from ptx_kernels import CASES, persistent_tma
 from sass_launches import both_ways, needs_machine_code
 
-# Of sm_90 the kernels that need no instruction of its warpgroups or its mbarriers.
-WHERE = [(name, 80) for name in CASES] + [(name, 90) for name in ("add", "layer_norm", "spmv", "transpose", "softmax")]
+ON_HOPPER = (
+    "add", "layer_norm", "spmv", "transpose", "softmax", "matmul", "persistent", "grouped",
+    "attention", "persistent_tma",
+)  # fmt: skip
+WHERE = [(name, 80) for name in CASES] + [(name, 90) for name in ON_HOPPER]
 # div.full and ex2.approx are specified to two units in the last place (PTX ISA, section 9.7.3).
 APPROXIMATE = {"softmax": 3e-7, "dropout": 3e-7}
 
@@ -18,7 +21,7 @@ APPROXIMATE = {"softmax": 3e-7, "dropout": 3e-7}
 @pytest.mark.parametrize(("name", "capability"), WHERE)
 def test_a_kernel_leaves_the_memory_of_ptx(name, capability):
     def make():
-        case = CASES[name]()
+        case = CASES.get(name, persistent_tma)()
         launch, memory = case.launch(capability)
         return launch, memory, case.arrays
 

@@ -28,6 +28,27 @@ def copy(b: SassBuilder) -> None:
     b.emit(Micro.bulk, c=size, x=0, mask=0, y=bits, guard=issuing_lane(b), **fields)
 
 
+def load_box(b: SassBuilder) -> None:
+    """UTMALDG: a box of a tensor to shared memory, where an mbarrier is notified."""
+    _copy_box(b, 2, bulk.ARRIVES)
+
+
+def store_box(b: SassBuilder) -> None:
+    """UTMASTG: a box of a tensor from shared memory."""
+    _copy_box(b, 1, log.STORES)
+
+
+def _copy_box(b: SassBuilder, first: int, bits: int) -> None:
+    """Registers in a row: the place in shared memory, the mbarrier of a load, from `first` on the coordinates."""
+    if len(b.operands) != 2 or len(b.one.modifiers) != 1:
+        raise b.unknown()
+    rank = int(b.one.modifiers[0][0])
+    box, tensor_map = (_pair(b, k) for k in (0, 1))
+    rows = [b.raw(box, first + k) for k in range(rank)] + [b.raw(box, 1)] * (first == 2)
+    fields = {"c": ZERO, "list": b.listed(rows), "count": rank, "y": access.VALUES | bits}
+    b.emit(Micro.tensor, a=b.wide(tensor_map), b=b.raw(box), guard=issuing_lane(b), **fields)
+
+
 def _pair(b: SassBuilder, k: int) -> Reg:
     operand = b.operand(k)
     if not isinstance(operand, Mem) or len(operand.registers) != 1 or operand.offset:

@@ -63,9 +63,12 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
 
 
 def add(b: SassBuilder) -> None:
-    """IADD3 and UIADD3: three summands, up to two carries out, with .X up to two carries in."""
+    """IADD3, UIADD3: three summands, two carries out, two in with .X; with .64 of two registers each, no carries."""
     if b.has("64"):
-        raise b.unknown()
+        if b.has("X") or len(b.operands) != 4:
+            raise b.unknown()
+        first, second, third = (b.signed_wide(b.operand(k)) for k in (1, 2, 3))
+        return b.split(b.operand(0), b.op(Micro.add, b.op(Micro.add, first, second, mask=-1), third, mask=-1))
     to = b.to(b.operand(0))
     out, first = _leading_predicates(b, 1)
     extended = b.has("X")

@@ -6,7 +6,7 @@ from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro, Type
 from memsim.sources.sass.builder import BANK_WINDOWS, BOTH, WORD, SassBuilder
-from memsim.sources.sass.constants import ADDRESSES_BANK, addresses, check_indexed, functions_called
+from memsim.sources.sass.constants import ADDRESSES_BANK, addresses, functions_called
 from memsim.sources.sass.lowering.mbarriers import arrive, note_tested
 from memsim.sources.sass.operands import Bank, Imm, Mem, Reg, SassOperand
 
@@ -95,8 +95,6 @@ def load_constant(b: SassBuilder) -> None:
         return _load_address(b, operand)
     if operand.number not in BANK_WINDOWS:
         raise b.unknown("indexes a bank")
-    if operand.number == 0:
-        check_indexed(b.kernel, operand.offset)
     window = BANK_WINDOWS[operand.number]
     base, added = ZERO, window + operand.offset
     if operand.base is not None:

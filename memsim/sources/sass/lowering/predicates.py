@@ -155,7 +155,7 @@ def _function(b: SassBuilder, inputs: list[tuple[int, bool]], table: int) -> int
 
 
 def to_register(b: SassBuilder) -> None:
-    """P2R: the predicates as bits of a register, those of a mask; the others keep what a register has."""
+    """P2R, UP2UR: the predicates as bits of a register, those of a mask; the others keep what a register has."""
     _check_predicates(b, 1)
     mask = b.operand(3)
     if not isinstance(mask, Imm):
@@ -164,36 +164,40 @@ def to_register(b: SassBuilder) -> None:
     at, total = _byte(b), b.op(Micro.bit_and, b.word(b.operand(2)), b.constant(WORD & ~(bits << _byte(b))))
     for k in range(7):
         if bits >> k & 1:
-            bit = b.op(Micro.select, b.constant(1 << (k + at)), ZERO, x=b.predicate(f"P{k}"))
+            bit = b.op(Micro.select, b.constant(1 << (k + at)), ZERO, x=b.predicate(f"{_file(b)}{k}"))
             total = b.op(Micro.bit_or, total, bit)
     b.emit(Micro.copy, dst=to, a=total)
 
 
 def from_register(b: SassBuilder) -> None:
-    """R2P: predicates from bits of a register, those of a mask."""
+    """R2P, UR2UP: predicates from bits of a register, those of a mask."""
     _check_predicates(b, 0)
     mask = b.operand(2)
     if not isinstance(mask, Imm):
         raise b.unknown()
     value = b.word(b.operand(1))
     guard = b.one.predicate.lstrip("@!")
-    for k in sorted(range(7), key=lambda k: guard == f"P{k}"):
+    for k in sorted(range(7), key=lambda k: guard == f"{_file(b)}{k}"):
         if mask.value >> k & 1:
             bit = b.op(Micro.bit_and, value, b.constant(1 << (k + _byte(b))))
-            b.set_predicate(b.predicate(f"P{k}"), Micro.unequal, bit, ZERO)
+            b.set_predicate(b.predicate(f"{_file(b)}{k}"), Micro.unequal, bit, ZERO)
 
 
 def _byte(b: SassBuilder) -> int:
     """The first bit of the byte of a register that is meant."""
-    operand = b.operands[0 if b.one.name == "P2R" else 1]
+    operand = b.operands[0 if b.one.name in ("P2R", "UP2UR") else 1]
     modifiers = [*(operand.modifiers if isinstance(operand, Reg) else ()), *b.one.modifiers]
     return next((8 * int(one[1]) for one in modifiers if one in ("B1", "B2", "B3")), 0)
 
 
 def _check_predicates(b: SassBuilder, k: int) -> None:
-    """All predicates at once are named PR."""
-    if getattr(b.operand(k), "text", "") != "PR":
+    """All predicates at once are named PR, or UPR."""
+    if getattr(b.operand(k), "text", "") != f"{_file(b)}R":
         raise b.unknown()
+
+
+def _file(b: SassBuilder) -> str:
+    return "UP" if b.one.name.startswith("U") else "P"
 
 
 _VOTES = {"ALL": warp_collectives.ALL, "ANY": warp_collectives.ANY, "EQ": warp_collectives.UNIFORM}
