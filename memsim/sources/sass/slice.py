@@ -25,6 +25,7 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     PARAMETER_WINDOW,
     SHARED_WINDOW,
+    SHIFT,
     A,
     B,
     C,
@@ -210,6 +211,12 @@ class _Slicing:
             first = row[LIST] + results
             flow.writes = self._rows(self._lists[row[LIST] : first])
             flow.reads = self._rows(self._lists[first : first + counts])
+        elif op == Micro.wgmma:  # sums in registers, one factor there or both in shared memory
+            sums, factors = row[COUNT] & 255, row[COUNT] >> 8 & 255
+            flow.writes = self._rows(self._lists[row[LIST] : row[LIST] + sums])
+            flow.reads = flow.writes | self._rows(self._lists[row[LIST] + sums : row[LIST] + sums + factors])
+            flow.reads |= self._rows((row[A], row[B])) | self._predicates(row[SHIFT])
+            flow.loads = SHARED
         else:
             raise _Unknown
 

@@ -46,10 +46,17 @@ def test_random_programs_access_the_same_without_values(seed, tmp_path):
 
 @needs_machine_code
 @pytest.mark.parametrize(
-    ("name", "by_data"), [("matmul", False), ("transpose", False), ("spmv", True), ("histogram", True)]
+    ("name", "capability", "by_data"),
+    [
+        ("matmul", 80, False),
+        ("matmul", 90, False),
+        ("transpose", 80, False),
+        ("spmv", 80, True),
+        ("histogram", 80, True),
+    ],
 )
-def test_addresses_by_data_need_values_of_memory(name, by_data):
-    launch, memory = CASES[name]().launch(80)
-    program = KernelRun(as_machine_code(launch, 80), memory, check=False, tracing=True).program
+def test_addresses_by_data_need_values_of_memory(name, capability, by_data):
+    launch, memory = CASES[name]().launch(capability)
+    program = KernelRun(as_machine_code(launch, capability), memory, check=False, tracing=True).program
     assert program.by_data == by_data
-    assert Micro.mma not in program.code[:, OP]
+    assert not {Micro.mma, Micro.wgmma} & {*program.code[:, OP].tolist()}
