@@ -15,7 +15,7 @@ PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check nightly bench papers docs clean
+.PHONY: help venv demo test check check-types check-tests nightly bench papers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +46,7 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run all tests that are not slow, each with a small budget of random cases (six to eight minutes on two cores)
+test: venv ## run all tests that are not slow, each with a small budget of random cases (about five minutes on two cores)
 	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
 # $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.
@@ -54,10 +54,16 @@ define part
 	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
 endef
 
-check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 25 minutes on two cores)
+check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 17 minutes on two cores)
 	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 	$(call part,spelling,git ls-files -z | xargs -0 $(BIN)/codespell)
+	@$(MAKE) --no-print-directory -j 2 check-types check-tests
+
+# At the same time: one process checks types while the tests leave a core idle, as they do when they start and end.
+check-types: venv
 	$(call part,mypy,$(BIN)/mypy)
+
+check-tests: venv
 	$(call part,tests,$(PYTEST) -m "not slow")
 	$(call part,slow tests,$(PYTEST) -m slow)
 

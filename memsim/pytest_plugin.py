@@ -92,15 +92,15 @@ class MemsimFixture:
         from memsim.sources.describe.workload import Workload
 
         self._count += 1
-        place = self._folder / str(self._count)
-        place.mkdir()
+        folder = self._folder / str(self._count)
+        folder.mkdir()
         chosen = gpu or self._gpu
         if isinstance(what, Workload):
-            memsim.trace(what, gpu=chosen, out=place / "kernel.h5", **named)
-            program = BaselineProgram(files=[str(place)])
+            memsim.trace(what, gpu=chosen, out=folder / "kernel.h5", **named)
+            program = BaselineProgram(files=[str(folder)])
         elif callable(what):
-            script = place / f"{what.__name__}.py"
-            script.write_text(_script(what, arguments, named, place / "arguments"))
+            script = folder / f"{what.__name__}.py"
+            script.write_text(_script(what, arguments, named, folder / "arguments"))
             program = BaselineProgram(files=[str(script)])
         else:
             file = Path(what).absolute()
@@ -116,10 +116,10 @@ class MemsimFixture:
         """
         from memsim.gate.baseline import Baseline
 
-        wanted = gpu or self._gpu
+        chosen = gpu or self._gpu
         programs = Baseline.read(self._root / file).programs
-        kernels = [one.figures() for program in programs for one in program.kernels if one.gpu == wanted]
-        return _only(tuple(kernels), kernel, f"{file} has for {wanted}")
+        kernels = [one.figures() for program in programs for one in program.kernels if one.gpu == chosen]
+        return _only(tuple(kernels), kernel, f"{file} has for {chosen}")
 
 
 def _only(kernels: tuple[KernelFigures, ...], name: str | None, where: str) -> KernelFigures:

@@ -1,6 +1,9 @@
 """What holds for every test."""
 
+import gc
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from budget import drawn
@@ -9,6 +12,8 @@ from hypothesis.internal.conjecture import providers
 from processor_time import (  # noqa: F401  (hooks that pytest looks for in this file)
     pytest_runtest_call,
     pytest_runtest_logreport,
+    pytest_runtest_setup,
+    pytest_runtest_teardown,
     pytest_sessionfinish,
     pytest_terminal_summary,
 )
@@ -28,12 +33,49 @@ collect_ignore_glob = ["conftest.py", "*/conftest.py", "data/*", "oracles/triton
 
 
 # Files with the longest tests, which begin first: a worker that is given one at the end is waited for by the others.
-LONGEST = ("test_gains_of_ladders.py", "test_programs_check_themselves.py", "test_papers.py", "test_calibrate.py")
+# The second one needs the CUDA libraries, which are built while another worker compiles loops for the first.
+LONGEST = (
+    "test_calibrate.py", "test_abi.py", "test_gains_of_ladders.py", "test_programs_check_themselves.py",
+    "test_papers.py",
+)  # fmt: skip
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest first; mark those with a random seed as a parameter (those of Hypothesis carry its own mark)."""
-    items.sort(key=lambda item: item.path.name not in LONGEST)
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """Spare the garbage collector what stays to the end: modules and tests, which it would look through many times."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """Mark those with a random seed as a parameter (those of Hypothesis carry its own mark); order those that stay."""
     for item in items:
         if "seed" in getattr(getattr(item, "callspec", None), "params", {}):
             item.add_marker(pytest.mark.random)
+    yield  # `-m` takes its choice
+    items[:] = _ordered(items, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1)))
+
+
+def _ordered(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
+    """Files with long tests first, then those with slow ones, in each of as many equal parts as there are workers.
+
+    With `--dist worksteal` every worker begins with one part; who has finished takes the end of another's.
+    """
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    parts: list[list[pytest.Item]] = [[] for _ in range(workers)]
+    for _, tests in sorted(files.items(), key=lambda row: (_rank(row[0].name), not _has_slow(row[1]))):
+        min(parts, key=len).extend(tests)
+    return [item for part in parts for item in part]
+
+
+def _rank(name: str) -> int:
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+
+def _has_slow(tests: list[pytest.Item]) -> bool:
+    return any(item.get_closest_marker("slow") for item in tests)

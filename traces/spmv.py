@@ -1,4 +1,4 @@
-"""Sparse matrix times vector in CSR format, one row a thread (Baghsorkhi et al., PPoPP 2012, listings 2 and 3)."""
+"""Sparse matrix times vector in CSR format, one row per thread (Baghsorkhi et al., PPoPP 2012, listings 2 and 3)."""
 
 from typing import Literal
 

@@ -82,7 +82,7 @@ def _sd_interval(ratio: Ratio) -> Interval:
 
 
 def ratio_table(results: Results) -> str:
-    """Mean and sd of the three ratios, a row a kernel, and what is replayed."""
+    """Mean and sd of the three ratios, a row per kernel, and what is replayed."""
     rows = []
     for title, result in results.items():
         cells = [_percent(part) for name in _RATIOS for part in (result.ratios[name].mean, result.ratios[name].sd)]

@@ -47,5 +47,5 @@ def _record(n: int, folder: str) -> tuple[int, float, float]:
 
 
 def _instructions(trace: Trace) -> int:
-    """Those of gaps, which the trace counts without running them all, and accesses."""
-    return sum(int(chunk.gap.sum()) + int((chunk.op != NO_OP).sum()) for chunk in trace.chunks())
+    """Those of compute runs, which the trace counts without running them all, and accesses."""
+    return sum(int(chunk.compute_run.sum()) + int((chunk.op != NO_OP).sum()) for chunk in trace.chunks())

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from experiments.capture.programs import Program
+from experiments.capture.programs import PublicProgram
 
 EACH = 12
 _MAIN = re.compile(r"\bmain\s*\(")
@@ -72,7 +72,7 @@ class Repository:
         return checkouts / self.name.replace("/", "+")
 
 
-def chosen(repository: Repository, checkouts: Path) -> Iterator[Program]:
+def chosen(repository: Repository, checkouts: Path) -> Iterator[PublicProgram]:
     """The programs of a repository that the rule chooses."""
     top = repository.checkout(checkouts)
     given = [top / one for one in repository.sources]
@@ -81,7 +81,7 @@ def chosen(repository: Repository, checkouts: Path) -> Iterator[Program]:
     count = len(programs) if repository.each is None else min(repository.each, len(programs))
     for path, sources in (programs[number * len(programs) // count] for number in range(count)):
         for arguments in repository.arguments:
-            yield Program(
+            yield PublicProgram(
                 repository.name,
                 repository.commit,
                 path.relative_to(top).as_posix(),

@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from experiments.capture.programs import Program
+from experiments.capture.programs import PublicProgram
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
 _UNKNOWN = "which memsim does not have"  # a function of a library
@@ -79,7 +79,7 @@ def write(rows: Iterable[Tried], table: Path) -> None:
         out.writerows([getattr(row, name) for name in names] for row in rows)
 
 
-def tried(program: Program, checkouts: Path, limit: float) -> Tried:
+def tried(program: PublicProgram, checkouts: Path, limit: float) -> Tried:
     """Capture a program, unchanged, up to the end of its trace.
 
     Args:
@@ -87,7 +87,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
         limit: seconds of a processor for each of its processes.
     """
-    begin = _cpu_seconds()
+    begin = cpu_seconds()
     done = _run(program, checkouts, limit, [])
     row = Tried(
         program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}",
@@ -96,7 +96,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
     if done is None:
         return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]
-    row = replace(row, seconds=f"{_cpu_seconds() - begin:.0f}")
+    row = replace(row, seconds=f"{cpu_seconds() - begin:.0f}")
     if done.returncode == 0:
         return replace(row, result="captured", by="ptx")
     if _out_of_time(done):
@@ -105,7 +105,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
     return replace(row, result="refused", message=message.replace(f"{checkouts}/", ""))
 
 
-def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
+def checked(program: PublicProgram, row: Tried, checkouts: Path, limit: float) -> Tried:
     """Run a program that was captured to its end, and keep what it says of its results."""
     done = _run(program, checkouts, limit, ["--to-end"])
     if done is None or _out_of_time(done):
@@ -131,27 +131,25 @@ def _out_of_time(done: subprocess.CompletedProcess[str]) -> bool:
     return done.returncode < 0 or "SIGXCPU" in done.stderr or "SIGKILL" in done.stderr
 
 
-def _cpu_seconds() -> float:
-    """Of the programs that were run so far."""
+def cpu_seconds() -> float:
+    """Processor time of the programs that were run so far."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def _run(
-    program: Program, checkouts: Path, limit: float, options: list[str]
+    program: PublicProgram, checkouts: Path, limit: float, options: list[str]
 ) -> subprocess.CompletedProcess[str] | None:
     """``memsim capture`` of a program; None if it takes much longer; each of its processes ends after the limit."""
     seconds = int(limit)
-    top = checkouts / program.repository.replace("/", "+")
-    files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]
-    includes = [part for one in filter(None, program.includes.split(":")) for part in ("-I", str(top / one))]
+    files, includes = program.files(checkouts), program.include_options(checkouts)
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "memsim", "capture", *files, *includes, *options, "-q"]
         command += ["-o", f"{folder}/t.h5", "--", *shlex.split(program.arguments)]
-        place = (top / program.main).parent
         try:
             return subprocess.run(
-                command, cwd=place, capture_output=True, text=True, errors="replace", timeout=_PATIENCE * limit,
+                command, cwd=program.folder(checkouts), capture_output=True, text=True, errors="replace",
+                timeout=_PATIENCE * limit,
                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
             )  # fmt: skip
         except subprocess.TimeoutExpired:

@@ -17,7 +17,7 @@ def latencies(command: list[str | Path], traffic: Traffic, places: np.ndarray) -
     """Clocks of each read, from its coming to its data.
 
     Args:
-        command: the simulator's driver, which reads a line a request and prints a latency a line among other lines.
+        command: the simulator's driver, which reads one line per request and prints one latency per line.
         places: of the requests, i8[n, numbers], as the driver reads them.
     """
     lines = np.column_stack([traffic.clock, traffic.write, places])

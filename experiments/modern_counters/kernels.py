@@ -123,7 +123,7 @@ def _silu(t: Thread, a, out, n):
 
 @workload
 def silu(n: int = 8192) -> Launch:
-    """x / (1 + exp(-x)) of a matrix, a row a block."""
+    """x / (1 + exp(-x)) of a matrix, a row per block."""
     a = np.zeros((n, n), np.float32)
     return Launch(_silu, grid=n, block=256, arguments=dict(a=a, out=np.zeros_like(a), n=n), registers=21)
 

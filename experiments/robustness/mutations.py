@@ -162,7 +162,9 @@ def _numbers_of_trace(path: Path) -> list[bytes]:
     trace = Trace.open(path)
     tables = [repr((trace.kernel, trace.parameters, trace.launch, trace.ops, trace.arrays, trace.digest)).encode()]
     index = [trace.block_ids, trace.first_warp, trace.first_instruction, trace.first_address]
-    chunks = [getattr(chunk, name) for chunk in trace.chunks() for name in ("op", "gap", "mask", "base", "addresses")]
+    chunks = [
+        getattr(chunk, name) for chunk in trace.chunks() for name in ("op", "compute_run", "mask", "base", "addresses")
+    ]
     return tables + [values.tobytes() for values in (*index, *chunks)]
 
 

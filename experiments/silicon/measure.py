@@ -164,7 +164,7 @@ def _tabulate(line: list[str], setting: Setting, name: str) -> None:
 
 
 def _sms(setting: Setting) -> int:
-    """The number of SMs, which nvidia-smi does not tell: one attribute, as ncu reports it of any kernel."""
+    """The number of SMs, which nvidia-smi does not show: one attribute, as ncu reports it of any kernel."""
     metric, log = "device__attribute_multiprocessor_count", setting.raw / "sms.csv"
     run(ncu.command([str(build(PROGRAMS[0].file, setting)), "4096"], log, metric, count=1), setting, "sms")
     return int(ncu.launches(log.read_text(encoding="utf-8"), log)[0].values[metric])

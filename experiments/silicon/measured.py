@@ -67,13 +67,13 @@ def _mechanisms(file: Path, _: Path) -> Iterator[Measured]:
 
 
 def _programs(file: Path, executables: Path) -> Iterator[Measured]:
-    known = {program.name: program for program in public_programs()}
+    known = {numbered.name: numbered for numbered in public_programs()}
     seen: Counter[tuple[str, str]] = Counter()
     for row in read_table(file, ("program", "kernel", "grid", "block")):
-        program, launch = known[row["program"]], seen[row["program"], row["kernel"]]
+        numbered, launch = known[row["program"]], seen[row["program"], row["kernel"]]
         seen[row["program"], row["kernel"]] += 1
-        executable, *arguments = command_of(program, executables)
-        about = _about("programs", row, program.name, program.arguments, launch)
+        executable, *arguments = command_of(numbered, executables)
+        about = _about("programs", row, numbered.name, numbered.program.arguments, launch)
         yield Measured(about, row, executable, tuple(arguments), row["kernel"], launch)
 
 

@@ -1,4 +1,4 @@
-"""Public CUDA programs for a GPU's profiler: which, and how they are built.
+"""NumberedProgram CUDA programs for a GPU's profiler: which, and how they are built.
 
 The rule, applied before any of them was built or run: of the three lists in ``experiments/capture``, the programs that
 need nothing but CUDA's runtime and were captured within 20 s of a processor; of each repository at most five, at equal
@@ -20,7 +20,7 @@ from dataclasses import dataclass, fields
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from experiments.capture.programs import Program, listed
+from experiments.capture.programs import PublicProgram, listed
 from experiments.capture.trying import read
 from memsim.capture.build import LENIENT
 from memsim.capture.compilers import find_compiler, wheel_includes
@@ -42,41 +42,31 @@ _RENAMED = ("cudaThreadSynchronize=cudaDeviceSynchronize", "cudaThreadExit=cudaD
 
 
 @dataclass(frozen=True)
-class Public:
+class NumberedProgram:
     """A program of the list.
 
     Attributes:
         name: of its executable: a number and the name of its main file.
-        repository: owner and name.
-        commit: of the repository.
-        main: the file with ``main``, in the repository.
-        sources: further files, with colons between.
-        includes: folders for ``-I``, with colons between.
-        arguments: of its command line.
+        program: which needs nothing but CUDA's runtime.
     """
 
     name: str
-    repository: str
-    commit: str
-    main: str
-    sources: str
-    includes: str
-    arguments: str
+    program: PublicProgram
 
 
-def chosen() -> Iterator[Public]:
+def chosen() -> Iterator[NumberedProgram]:
     """The programs that the rule takes, in the order of the list."""
-    of_repositories: dict[str, list[Program]] = {}
+    of_repositories: dict[str, list[PublicProgram]] = {}
     for program in _fitting():
         of_repositories.setdefault(program.repository, []).append(program)
     turns = zip_longest(*(_spread(programs, EACH) for programs in of_repositories.values()))
     in_order = [program for program in chain.from_iterable(turns) if program is not None]
     for number, one in enumerate(in_order[:COUNT]):
         name = f"{number:03}_{re.sub(r'[^0-9A-Za-z_-]', '_', Path(one.main).stem)}"
-        yield Public(name, one.repository, one.commit, one.main, one.sources, one.includes, one.arguments)
+        yield NumberedProgram(name, one)
 
 
-def _fitting() -> Iterator[Program]:
+def _fitting() -> Iterator[PublicProgram]:
     """Programs of the three lists that were captured soon and need nothing else."""
     folder = Path(__file__).parents[1] / "capture"
     for programs, scoreboard in _LISTS:
@@ -88,25 +78,25 @@ def _fitting() -> Iterator[Program]:
                 yield one
 
 
-def _spread(programs: list[Program], count: int) -> list[Program]:
+def _spread(programs: list[PublicProgram], count: int) -> list[PublicProgram]:
     """At most so many, at equal distances: the middles of equal parts."""
     count = min(count, len(programs))
     return [programs[(2 * turn + 1) * len(programs) // (2 * count)] for turn in range(count)]
 
 
-def write(programs: Iterable[Public], path: Path = LIST) -> None:
+def write(programs: Iterable[NumberedProgram], path: Path = LIST) -> None:
     """Write the list."""
-    names = [field.name for field in fields(Public)]
+    names = [field.name for field in fields(PublicProgram) if field.name != "needs"]
     with path.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(names)
-        table.writerows([getattr(one, name) for name in names] for one in programs)
+        table.writerow(["name", *names])
+        table.writerows([one.name, *(getattr(one.program, name) for name in names)] for one in programs)
 
 
-def public_programs(path: Path = LIST) -> list[Public]:
+def public_programs(path: Path = LIST) -> list[NumberedProgram]:
     """The programs of the list."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [Public(**row) for row in csv.DictReader(file)]
+        return [NumberedProgram(row.pop("name"), PublicProgram(**row, needs="")) for row in csv.DictReader(file)]
 
 
 def build_all(checkouts: Path, folder: Path, headers: Sequence[Path] = (), jobs: int = 1) -> None:
@@ -127,23 +117,23 @@ def build_all(checkouts: Path, folder: Path, headers: Sequence[Path] = (), jobs:
         problems = list(compilers.map(lambda one: _build(one, checkouts, folder, headers), programs))
     built = [one for one, problem in zip(programs, problems, strict=True) if not problem]
     failed = [(one.name, problem) for one, problem in zip(programs, problems, strict=True) if problem]
-    (folder / "commands.txt").write_text("".join(f"{one.name} {one.arguments}".rstrip() + "\n" for one in built))
+    (folder / "commands.txt").write_text(
+        "".join(f"{one.name} {one.program.arguments}".rstrip() + "\n" for one in built)
+    )
     with (folder / "not_built.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([("name", "message"), *failed])
 
 
-def _build(program: Public, checkouts: Path, folder: Path, headers: Sequence[Path]) -> str:
+def _build(numbered: NumberedProgram, checkouts: Path, folder: Path, headers: Sequence[Path]) -> str:
     """Build one program; returns why that failed, or "" if it is there."""
-    top = checkouts / program.repository.replace("/", "+")
-    files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]
-    includes = [f"-I{top / one}" for one in filter(None, program.includes.split(":"))]
-    made = folder / program.name
+    program, made = numbered.program, folder / numbered.name
+    files, includes = program.files(checkouts), program.include_options(checkouts)
     if absent := [one for one in files if not Path(one).is_file()]:
         return f"{Path(absent[0]).relative_to(checkouts)} is not among the checkouts"
     if made.exists():
         return ""
     line = [*_options(headers), *includes, *files, "-o", str(made.absolute()), *_libraries()]
-    done = subprocess.run(line, capture_output=True, text=True, errors="replace", cwd=(top / program.main).parent)
+    done = subprocess.run(line, capture_output=True, text=True, errors="replace", cwd=program.folder(checkouts))
     if done.returncode:
         lines = [one for one in (done.stderr + done.stdout).splitlines() if "error" in one or "undefined" in one]
         return (lines or ["nvcc gives no reason"])[0].replace(f"{checkouts}/", "")
@@ -171,6 +161,6 @@ def _options(headers: Sequence[Path]) -> list[str]:
     ]  # fmt: skip
 
 
-def command_of(program: Public, folder: Path) -> list[str]:
+def command_of(numbered: NumberedProgram, folder: Path) -> list[str]:
     """Its command line."""
-    return [str((folder / program.name).absolute()), *shlex.split(program.arguments)]
+    return [str((folder / numbered.name).absolute()), *shlex.split(numbered.program.arguments)]

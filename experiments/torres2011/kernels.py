@@ -47,7 +47,7 @@ def product(t: Thread, a, b, n, steps):
 def scattered_copy(t: Thread, a, b, n, generator):
     """Each thread copies a random element. The paper prints no generator, but that it takes 33 to 42 registers.
 
-    Those fit the one in the CUDA SDK of the day, a Mersenne twister of 19 words (sample MersenneTwister), one a thread:
+    Those fit the one in the CUDA SDK of the day, a Mersenne twister of 19 words (MersenneTwister), one per thread:
     to seed 18 words 5 instructions each, two numbers of 25, two remainders of 20 ("below 20 instructions", CUDA C
     Programming Guide 4.2, integer arithmetic). Their order in memory is a hash's here, as random as a twister's.
     """

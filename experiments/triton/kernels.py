@@ -16,7 +16,7 @@ def sums(x, out, rows, columns, row_step, column_step, B: tl.constexpr):
 
 @triton.jit
 def row_sums(x, out, columns, B: tl.constexpr):
-    """One row a program, in steps of so many columns."""
+    """One row per program, in steps of so many columns."""
     row, total = tl.program_id(0), tl.zeros([B], tl.float32)
     for first in range(0, columns, B):
         at = first + tl.arange(0, B)

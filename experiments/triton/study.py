@@ -19,7 +19,7 @@ from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
-from memsim.trace.schema import OpKind, Space, StaticOp
+from memsim.trace.schema import OpKind, Space, StaticInstruction
 
 TRIALS = 2
 PROGRAM = Path(__file__).with_name("launches.py")
@@ -70,7 +70,7 @@ def _requests(trace: Trace, gpu: str) -> tuple[float, float]:
     rows, total = made.instructions, np.concatenate([[0], np.cumsum(popcounts(np.asarray(made.masks)))])
     sectors = total[rows["first"] + rows["count"]] - total[rows["first"]]
 
-    def of(where: Callable[[StaticOp], bool]) -> np.ndarray:
+    def of(where: Callable[[StaticInstruction], bool]) -> np.ndarray:
         return np.isin(rows["op"], [k for k, one in enumerate(trace.ops) if where(one)])
 
     asking = of(lambda one: one.kind is not OpKind.store and one.space is Space.global_)

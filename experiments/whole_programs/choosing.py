@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
-from experiments.capture.programs import Program, listed, write
+from experiments.capture.programs import PublicProgram, listed, write
 from experiments.capture.trying import read
 
 HERE = Path(__file__).parent
@@ -26,12 +26,12 @@ _REMOVED = (
     "cuda/particlefilter/ex_particle_CUDA_naive_seq.cu",
     "cuda/srad/srad_v2/srad.cu",
 )
-_NEEDLE = Program(
+_NEEDLE = PublicProgram(
     "yuhc/gpu-rodinia", "9c10d3ea16ddba2ba057cc3951a9efc4c2cc18a4", "cuda/nw/needle.cu", "", "cuda/util", "2048 10", ""
 )
 
 
-def chosen() -> list[Program]:
+def chosen() -> list[PublicProgram]:
     """The twelve."""
     known = read(HERE.parent / "capture" / "scoreboard.csv")
     found = []
@@ -48,7 +48,9 @@ def chosen() -> list[Program]:
         found += [plain[number * len(plain) // EACH] for number in range(EACH)]
     with (HERE.parent / "python_programs" / "tutorials.csv").open(newline="") as file:
         tutorials = list(csv.DictReader(file))[:EACH]
-    found += [Program(one["repository"], one["commit"], one["file"], "", "", one["arguments"], "") for one in tutorials]
+    found += [
+        PublicProgram(one["repository"], one["commit"], one["file"], "", "", one["arguments"], "") for one in tutorials
+    ]
     return found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import resource
 import shlex
 import subprocess
 import sys
@@ -20,7 +19,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from experiments.capture.programs import Program, listed
+from experiments.capture.programs import PublicProgram, listed
+from experiments.capture.trying import cpu_seconds
 from experiments.whole_programs.choosing import HERE, LIST
 from memsim.analysis.program import ProgramResult
 from memsim.analysis.speed_of_light import speed_of_light
@@ -65,18 +65,15 @@ class Profiled:
     message: str = ""
 
 
-def command(one: Program, checkouts: Path, out: Path) -> tuple[list[str], Path]:
+def command(one: PublicProgram, checkouts: Path, out: Path) -> tuple[list[str], Path]:
     """What a user would type, and the folder to type it in."""
-    top = checkouts / one.repository.replace("/", "+")
-    files = [str(top / name) for name in [one.main, *filter(None, one.sources.split(":"))]]
-    includes = [part for name in filter(None, one.includes.split(":")) for part in ("-I", str(top / name))]
-    options = ["-o", str(out / "p.h5"), "--traces", str(out / "traces"), *includes]
-    arguments = shlex.split(one.arguments)
+    options = ["-o", str(out / "p.h5"), "--traces", str(out / "traces"), *one.include_options(checkouts)]
+    files, arguments = one.files(checkouts), shlex.split(one.arguments)
     words = [*files, "--", *arguments] if arguments else files
-    return [sys.executable, "-m", "memsim", "profile", *options, *words], (top / one.main).parent
+    return [sys.executable, "-m", "memsim", "profile", *options, *words], one.folder(checkouts)
 
 
-def profiled(one: Program, checkouts: Path, python: Path | None, limit: float, full: bool) -> Profiled:
+def profiled(one: PublicProgram, checkouts: Path, python: Path | None, limit: float, full: bool) -> Profiled:
     """Profile one program."""
     name = f"{one.repository}/{one.main}"
     environment = os.environ | {"MEMSIM_CACHE_MB": "0", "MPLBACKEND": "Agg", "PYTHONPATH": str(HERE.parents[1])}
@@ -84,25 +81,19 @@ def profiled(one: Program, checkouts: Path, python: Path | None, limit: float, f
         environment["MEMSIM_PYTHON"] = str(python / "bin" / "python")
     with tempfile.TemporaryDirectory() as folder:
         words, place = command(one, checkouts, Path(folder))
-        begin, used = time.monotonic(), _cpu_seconds()
+        begin, used = time.monotonic(), cpu_seconds()
         try:
             done = subprocess.run(
                 words, cwd=place, env=environment, capture_output=True, text=True, errors="replace", timeout=limit
             )
         except subprocess.TimeoutExpired as late:
             last = (late.stderr or b"").decode(errors="replace").strip().splitlines()[-1:]
-            return Profiled(name, f"{limit:.0f}", f"{_cpu_seconds() - used:.1f}", message=f"time: {''.join(last)}")
-        seconds = f"{time.monotonic() - begin:.1f}", f"{_cpu_seconds() - used:.1f}"
+            return Profiled(name, f"{limit:.0f}", f"{cpu_seconds() - used:.1f}", message=f"time: {''.join(last)}")
+        seconds = f"{time.monotonic() - begin:.1f}", f"{cpu_seconds() - used:.1f}"
         if done.returncode:
             return Profiled(name, *seconds, message=(done.stderr.strip().splitlines() or [""])[-1][:300])
         print(done.stdout)
         return _row(name, seconds, Path(folder), full)
-
-
-def _cpu_seconds() -> float:
-    """Of the programs that were run so far."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _row(name: str, seconds: tuple[str, str], folder: Path, full: bool) -> Profiled:

@@ -13,7 +13,7 @@ the blocks right before the group found (a ratio estimate; Cochran, Sampling Tec
 The interval due to sampling holds what groups differ by. Their values follow each other in the order of blocks, so it
 rests on the squares of differences between neighbours (Wolter, Introduction to Variance Estimation, 2nd edition, 8.2).
 Neighbours whose traffic differs are no draws from one population: of them counts the difference that is left where the
-walk tells in what proportion the blocks between them are like either.
+walk shows in what proportion the blocks between them are like either.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _MISTAKEN = 0.15  # standard error of the proportion in which blocks between two
 
 @dataclass(frozen=True)
 class BlockEstimate:
-    """What a sample of blocks tells of the launch.
+    """What a sample of blocks shows of the launch.
 
     Attributes:
         cycles: f8 [t], of the whole launch.

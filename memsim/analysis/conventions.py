@@ -101,7 +101,7 @@ def hit_ratio(
     """Hit ratio, [...], of counters [..., levels, events, units]; nan where nothing was accessed.
 
     Args:
-        counters: integer counters, see hierarchy.counters; any leading axes (trials, static ops).
+        counters: integer counters, see hierarchy.counters; any leading axes (trials, static instructions).
         level: l1 or l2.
         accesses: kinds of access that the ratio is over.
         convention: what counts as a hit, and in which unit.

@@ -39,7 +39,7 @@ class LaunchTime:
     """Cycles from the first block's start to the last one's end, of the whole launch.
 
     Attributes:
-        cycles: one a trial.
+        cycles: one per trial.
         interval: that is to hold the launch's time; None from one trial of all blocks.
     """
 
@@ -53,7 +53,7 @@ class LaunchPart:
 
     Attributes:
         launched, replayed: blocks.
-        wave: blocks that the GPU holds at once; 0 where a file (of version 1.0) does not tell.
+        wave: blocks that the GPU holds at once; 0 where a file (of version 1.0) does not state it.
     """
 
     launched: int

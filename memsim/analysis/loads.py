@@ -29,7 +29,7 @@ class Load:
     """A static load, or a group of them; a field is empty (text) or None where the group's loads differ.
 
     Attributes:
-        ops: static op numbers.
+        ops: static instruction numbers.
         file, line, column, text, array: its location in the source, and the array it reads.
         l1_hit, l2_hit: hit ratios of its requests, L2's of the sectors that it asks L2 for.
         latency: observed latency of one transaction (lookup to data), the trial's mean, cycles.
@@ -93,7 +93,7 @@ def _common(values: list[Any], default: Any) -> Any:
 
 
 def array_name(trials: Trials, op: dict[str, Any]) -> str:
-    """Name of the array that a static op accesses; empty when it accesses none."""
+    """Name of the array that a static instruction accesses; empty when it accesses none."""
     return trials.arrays[op["array"]]["name"] if op["array"] >= 0 else ""
 
 
@@ -103,7 +103,7 @@ def memory_latency(trials: Trials) -> Sample:
 
 
 def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
-    """The quantities of static ops `ops` taken together."""
+    """The quantities of static instructions `ops` taken together."""
     members, index = [trials.ops[op] for op in ops], list(ops)
     counters = of_caches_in_use(trials)[:, index].sum(axis=1)
     gpu = trials.about["gpu"]

@@ -47,7 +47,7 @@ class Metric:
     Attributes:
         name: as ``ncu --metrics`` takes it.
         unit: the profiler's base unit: sector, request, byte, cycle, ns, inst, or %.
-        values: one a trial.
+        values: one per trial.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Metric:
 def metrics(result: RunResult) -> dict[str, Metric]:
     """All figures that a result has, by name, in the order of the levels.
 
-    Instructions and requests need the profile that files have from version 1.2 on, and instructions a trace that tells
+    Instructions and requests need the profile that files have from version 1.2 on, and instructions a trace that states
     those between its memory accesses; what is not known is left out.
 
     ::
@@ -100,7 +100,7 @@ def _summed(pairs: Iterable[tuple[np.ndarray, np.ndarray]], trials: int) -> tupl
 
 
 def _ops_by(result: RunResult) -> dict[tuple[str, str], np.ndarray]:
-    """Rows of the static ops by space and kind, as the metrics of L1 name them."""
+    """Rows of the static instructions by space and kind, as the metrics of L1 name them."""
     found: dict[tuple[str, str], list[int]] = {}
     for number, op in enumerate(result.trials.ops):
         if op["space"] in _SPACE:
@@ -185,9 +185,9 @@ def _time(result: RunResult) -> Iterator[Metric]:
 def _instructions(result: RunResult) -> Iterator[Metric]:
     executed = result.trials.about.get("executed", {})
     memory = _profiled(result, "instructions", range(len(result.trials.ops)))
-    if memory is None or not executed.get("gap_instructions"):
+    if memory is None or not executed.get("compute_instructions"):
         return
-    every = memory + executed["gap_instructions"] + executed["masked"]
+    every = memory + executed["compute_instructions"] + executed["masked"]
     if result.trials.about["trace"].get("instructions") != Instructions.machine_code:
-        every += executed["barriers"]  # the gaps of machine code have them already
+        every += executed["barriers"]  # the compute runs of machine code have them already
     yield _count(result, "smsp__inst_executed.sum", "inst", every)

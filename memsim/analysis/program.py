@@ -69,7 +69,7 @@ class LaunchGroup:
 
     @property
     def best_possible(self) -> float:
-        """Milliseconds that all launches take at best; nan where the file does not tell."""
+        """Milliseconds that all launches take at best; nan where the file does not state it."""
         found = [speed_of_light(one) for one in (self.first, self.typical)]
         if found[0] is None or found[1] is None:
             return float("nan")
@@ -215,5 +215,7 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
         if not right or not all(type(value) is int and value >= 0 for value in row[1:]):
             raise InputError(path, f"about.activities[{number}]", "holds impossible values; the file is damaged")
         if row[0] == "launch" and row[2] >= len(stated):
-            raise InputError(path, f"about.activities[{number}]", "is of no group; the file is damaged")
+            raise InputError(
+                path, f"about.activities[{number}]", "names a group that does not exist; the file is damaged"
+            )
     return stated

@@ -76,15 +76,15 @@ class RunResult:
     def until(self) -> dict[str, Any] | None:
         """The rule that was to end the run; None without one.
 
-        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for. Older files, written before
-        there was a rule by default, lack the last: it was.
+        Its `width`, `convention`, whether it was `reached`, and whether it was `requested`. Files from before there
+        was a rule by default lack the last: it was.
         """
         return self.trials.about.get("until")
 
     @property
     def unreached(self) -> bool:
-        """Whether intervals as narrow as somebody asked for were not reached."""
-        return self.until is not None and not self.until["reached"] and self.until.get("asked", True)
+        """Whether intervals as narrow as requested were not reached."""
+        return self.until is not None and not self.until["reached"] and self.until.get("requested", True)
 
     @property
     def ns_per_cycle(self) -> float:
@@ -124,9 +124,9 @@ class RunResult:
 
     @property
     def waves(self) -> float:
-        """How many times the snapshot the whole grid is, in waves: multiples of the blocks that the GPU holds at once.
+        """The grid divided by the replayed blocks, in waves: multiples of the blocks that the GPU holds at once.
 
-        Less than one wave takes as long as one. nan when the file (of version 1.0) does not tell a wave's size.
+        Less than one wave takes as long as one. nan when the file (of version 1.0) does not state a wave's size.
         """
         return LaunchPart.of(self.trials).waves
 

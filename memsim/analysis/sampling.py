@@ -66,7 +66,7 @@ def sampled_ratio(trials: Trials, level: Level, access: AccessKind, convention: 
 def _half_width(
     found: BlockEstimate, trials: Trials, level: Level, access: AccessKind, convention: Convention
 ) -> float:
-    """Of one ratio; its counts are linear in the counters, so counts of one each tell their coefficients."""
+    """Of one ratio; its counts are linear in the counters, so counts of one each show their coefficients."""
     shape = len(Level), len(Event), len(CountUnit)
     one_each = np.eye(int(np.prod(shape))).reshape(-1, *shape)
     capability = trials.about["gpu"]["compute_capability"]

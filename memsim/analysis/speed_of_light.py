@@ -66,7 +66,7 @@ class SpeedOfLight:
 
 
 def speed_of_light(result: RunResult) -> SpeedOfLight | None:
-    """The best possible time of a result's launch; None of results that do not tell what the trace asks for."""
+    """The best possible time of a result's launch; None of results that do not state what the trace asks for."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return None

@@ -105,7 +105,7 @@ class Plan:
         """What the result keeps of it."""
         if self.width is None:
             return None
-        found = {"width": self.width, "convention": str(self.watched(convention)), "asked": self.requested}
+        found = {"width": self.width, "convention": str(self.watched(convention)), "requested": self.requested}
         return found if self.time is None else found | {"time": self.time}
 
 

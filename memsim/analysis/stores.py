@@ -26,7 +26,7 @@ class Store:
     """A static store, or an atomic whose old value nobody uses (a reduction): all of one location, text and array.
 
     Attributes:
-        ops: static op numbers.
+        ops: static instruction numbers.
         kind, file, line, column, text, array: what and where it is, and the array that it changes.
         instructions: warp instructions; nan, as the next two, in results from before version 1.2.
         sectors: of 32 bytes, that these ask for.

@@ -213,7 +213,7 @@ class Table(Sequence[R]):
         return text
 
     def to_frame(self) -> pandas.DataFrame:
-        """A pandas DataFrame, one row a row.
+        """A pandas DataFrame with the table's rows.
 
         Raises:
             InputError: pandas is not installed.

@@ -84,7 +84,7 @@ def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[
         TableColumn("L1 %", lambda row: with_interval(row.l1_hit, 100)),
         TableColumn("L2 %", lambda row: with_interval(row.l2_hit, 100)),
         *latency("latency", lambda row: row.latency),
-        *latency("X", lambda row: row.x),
+        *latency("expected", lambda row: row.x),
         TableColumn("share %", lambda row: number(row.share.mean * 100, 1)),
     ]
     shown = {Grouping.load: columns, Grouping.line: columns[:2] + columns[3:], Grouping.array: columns[2:]}

@@ -23,7 +23,7 @@ class ComponentUtilization:
 
     Attributes:
         name: what it is.
-        busy: share of the time in which it worked, 0 to 1; nan where the file does not tell.
+        busy: share of the time in which it worked, 0 to 1; nan where the file does not state it.
         rests_on: how that was counted.
     """
 
@@ -35,7 +35,7 @@ class ComponentUtilization:
 def utilization(result: RunResult) -> list[ComponentUtilization]:
     """Every part's share of busy time, averaged over its units and the trials, from the SMs down to DRAM.
 
-    No part can be busier than all of the time, so the busiest tells what bounds a kernel from below; what is left is
+    No part can be busier than all of the time, so the busiest shows what bounds a kernel from below; what is left is
     waiting. An SM's issue slots count the instructions that the trace knows.
     """
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
@@ -103,11 +103,11 @@ def warp_instructions(result: RunResult) -> float:
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")
     memory = sum(op["profile"]["instructions"] for op in result.trials.ops)
-    return float(memory + about["executed"]["gap_instructions"] + about["executed"]["masked"])
+    return float(memory + about["executed"]["compute_instructions"] + about["executed"]["masked"])
 
 
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not known.
+    """SM cycles of a trial in which load-store units work for a static instruction, all SMs together; 0 if not known.
 
     Passes of constants are none of theirs where these have a unit of their own; transactions of results from before
     wavefronts were counted take one each.
@@ -133,7 +133,7 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
 
 
 def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which the constants' units work for a static op; 0 where constants have none.
+    """SM cycles of a trial in which the constants' units work for a static instruction; 0 where constants have none.
 
     Args:
         op: one of ``Trials.ops``.
@@ -147,7 +147,7 @@ def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
 
 
 def _load_store(result: RunResult) -> float:
-    """SM cycles of a trial in which load-store units work; in results without profiles, one a transaction."""
+    """SM cycles of a trial in which load-store units work; in results without profiles, one per transaction."""
     ops, sm = result.trials.ops, result.trials.about["gpu"]["sm"]
     if not any("profile" in op for op in ops):
         return result.performance["transactions_per_trial"] * sm["lookup_cycles"]
@@ -164,7 +164,7 @@ def pipe_name(pipe: str) -> str:
 
 
 def _pipe(result: RunResult) -> list[ComponentUtilization]:
-    """The busiest of what executes the instructions between accesses, where the trace tells their classes."""
+    """The busiest of what executes the instructions between accesses, where the trace states their classes."""
     about = result.trials.about
     taken = about.get("executed", {}).get("pipe_cycles") or {}
     if not any(taken.values()):

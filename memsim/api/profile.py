@@ -47,7 +47,7 @@ def profile_program(
         progress: called with the phase ("replaying", "explaining"), what is done of it, all, and a note.
         activities: of the program, as ``capture`` returns them, for the timeline of its page.
 
-    Ctrl-C ends it with what is finished, if a trial is; ``about["interrupted"]`` of the result tells.
+    Ctrl-C ends it with what is finished, if a trial is; ``about["interrupted"]`` of the result is then true.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.

@@ -84,8 +84,8 @@ def capture(
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which, one or several (``"a,b"``); None: any.
-        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
-            None: the first, or with `to_end` the one with the most accesses; with a folder, that of each kernel.
+        launch: one launch of a kernel, from 0, several (``"0,3,7"``, for a folder) or ``"all"``. None: the first, or
+            with `to_end` the one with the most accesses; with a folder, that of each kernel.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         gpu: that the program finds and is compiled for, and whose occupancy and L2 size choose the blocks to trace; the
             trace fits any GPU.
@@ -99,8 +99,7 @@ def capture(
             ``program`` of the result names the trace of each.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
-        cached: for CUDA C++ files: take the same capture from memsim's cache if it was made before, and keep a new one.
-            The program is not run then.
+        cached: for CUDA C++ files: take an earlier capture from the cache without running the program; else keep it
         progress: called with the blocks done, and all.
 
     Raises:
@@ -114,19 +113,12 @@ def capture(
     """
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_sources
-    from memsim.sources.outputs import is_folder
-    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
 
     if stop is not None:
         warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
     first, output, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
-    kernels = chosen_kernels(kernel)
-    to_end = to_end or is_folder(output) and not kernels  # any kernel may still come
-    launches = chosen_launches(launch)
-    if stand_ins and launches is not ALL:
-        raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
-    selection = CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
+    selection = _selection(output, kernel, launch, blocks, snapshot_only, registers, to_end, stand_ins)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         paths, folders = tuple(map(Path, names)), tuple(map(Path, includes))
         sources = Sources(paths, folders, tuple(definitions), standard, tuple(libraries), fast_math)
@@ -138,6 +130,21 @@ def capture(
     return _capture_program(
         str(names[0]), [*map(str, names[1:]), *arguments], output, machine, selection, progress, for_compiler
     )  # fmt: skip
+
+
+def _selection(
+    out: Path, kernel: str | Sequence[str] | None, launch: int | str | Sequence[int] | None, blocks: str | None,
+    snapshot_only: bool, registers: int | None, to_end: bool, stand_ins: bool,
+) -> CaptureSelection:  # fmt: skip
+    """What :func:`capture` records of a program."""
+    from memsim.sources.outputs import is_folder
+    from memsim.sources.selection import ALL, CaptureSelection, chosen_kernels, chosen_launches
+
+    kernels, launches = chosen_kernels(kernel), chosen_launches(launch)
+    if stand_ins and launches is not ALL:
+        raise InputError("capture", "stand_ins", "needs all launches; give launch='all'")
+    to_end = to_end or is_folder(out) and not kernels  # any kernel may still be launched
+    return CaptureSelection(kernels, launches, blocks, snapshot_only, registers, to_end, stand_ins)
 
 
 def _capture_program(

@@ -70,7 +70,7 @@ def simulate(
             through the tags of the caches (docs/how_to/sample_blocks.md). ``result.sampling`` has the intervals due to
             that.
 
-    Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
+    Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` is then true.
 
     Raises:
         InputError: a bad trace, GPU, setting or number, a part of a launch with `whole`, or an `out` that exists

@@ -94,7 +94,7 @@ def explore(
     effort = Effort(keep, blocks, trials, seed, jobs)
     if not isinstance(workload, str | Path) or not is_program(workload):
         if arguments or kernel is not None:
-            raise InputError("explore", "arguments", "and kernels need a program; leave them out")
+            raise InputError("explore", "arguments", "and kernels apply only to a program; leave them out")
         return search(workload, machine, parameters, vary or {}, effort, progress)
     if parameters or vary:
         wrong = ", ".join([*parameters, *(vary or ())])
@@ -200,7 +200,7 @@ def uncertainty(
             :func:`simulate`.
         uncertainty: share by which a number varies that states none.
         points: at which all vary together.
-        effects: whether each is also varied alone, which tells the measurement that would help most.
+        effects: whether each is also varied alone, which shows the measurement that would help most.
         trials, seed, jobs: of each point, as for :func:`simulate`.
         settings: fields of the GPU to change; what is given is not varied.
         convention: of the hit ratios.

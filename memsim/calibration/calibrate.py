@@ -22,7 +22,7 @@ def calibrate_gpu(
     """Measure a board; an interrupt ends the measurement and keeps what has been found.
 
     Args:
-        base: preset or path that tells the rest; None: the newest preset that is no newer than the board.
+        base: preset or path that states the rest; None: the newest preset that is no newer than the board.
         curve_file: where the curve goes, as sources name it.
         progress: called with what is looked for.
 

@@ -20,7 +20,7 @@ class Calibration:
     """What was found so far.
 
     Attributes:
-        base: the preset or path that tells the rest.
+        base: the preset or path that states the rest.
         source: what every value's source begins with: who measured what, and when.
         values: field of the model -> value.
         left: why a group of values is still the base's, a sentence each.

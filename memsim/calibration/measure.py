@@ -26,7 +26,7 @@ def measure(device: WalkedGPU, known: Calibration, progress: Callable[[str], Non
 
     Args:
         device: the GPU, alone.
-        known: what its driver tells; takes what is found.
+        known: what its driver reports; takes what is found.
         progress: called with what is looked for.
     """
     progress("L2")

@@ -1,4 +1,4 @@
-"""What streams tell of how much a GPU's L2 and memory carry, as values of the model."""
+"""What streams show about how much a GPU's L2 and memory carry, as values of the model."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _name(kind: OpKind) -> str:
 def _take_l2_clock(known: Calibration, each: float | None) -> None:
     """Take over the clock of L2 at which a load's sector takes the base's cycles, where it takes no whole number now.
 
-    Of cycles and clock a rate tells the ratio alone.
+    A rate shows only the ratio of cycles and clock.
     """
     if each is None:
         return

@@ -1,5 +1,5 @@
-"""What a GPU under test can be asked: to walk through memory, access after access, and tell how long each took; and to
-have many warps access it at once, and tell how long that took."""
+"""What a GPU under test measures: a walk through memory, with the time of each access; and many warps that access
+memory at once, with the time of all."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Activities:
     left_out: int = 0
 
     def add(self, kind: str, stream: int, value: int) -> None:
-        """Tell of one."""
+        """Report one."""
         if len(self.rows) < MOST:
             self.rows.append((kind, stream, value))
         else:

@@ -13,7 +13,7 @@ _POINTER = 8
 
 
 def array_names(module: LoadedModule, launch: PtxLaunch) -> list[tuple[int, str, int]]:
-    """Address, name and bytes of an element of each array that a launch's arguments and variables tell."""
+    """Address, name and bytes of an element of each array that a launch's arguments and variables give."""
     function = launch.function
     files = [path for name in launch.module.files.values() for path in launch.sources(name)]
     names = parameter_names(kernel_name(launch.kernel), len(function.parameters), files)

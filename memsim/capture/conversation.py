@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -17,6 +18,7 @@ from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
     REPEATED,
+    RUNNING,
     VERSION,
     Allocations,
     Benchmark,
@@ -33,12 +35,37 @@ from memsim.capture.protocol import (
     TextureRequest,
     _close,
     module_reply,
+    send,
 )
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch, TunedKernel, read_report
-from memsim.capture.waiting import WaitForHost
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
+
+PATIENCE_SECONDS = 10.0  # from the first time that the kernel waits
+STEP_SECONDS = 0.002
+
+
+@dataclass
+class WaitForHost:
+    """Answers the launch of a kernel that waits for the host, then gives the host time.
+
+    Launches are otherwise answered when the kernel has ended. That is wrong where the host has to act while the kernel
+    runs, for example to set a flag in managed or mapped memory.
+    """
+
+    connection: socket.socket
+    has_begun: bool = False
+    _since: float = 0.0
+
+    def __call__(self) -> bool:
+        """Let the host run for a moment; returns whether the kernel should wait longer."""
+        now = time.monotonic()
+        if not self.has_begun:
+            send(self.connection, MessageKind.launch, Payload().u64(0).text("").bytes, RUNNING)
+            self.has_begun, self._since = True, now
+        time.sleep(STEP_SECONDS)
+        return now - self._since < PATIENCE_SECONDS
 
 
 @dataclass(frozen=True)
@@ -105,7 +132,7 @@ class Conversation:
             case MessageKind.load_module:
                 return self._load(device, LoadModule.read(f))
             case MessageKind.place_variables:
-                return self._place(device, PlaceVariables.read(f))
+                return self._place_variables(device, PlaceVariables.read(f))
             case MessageKind.allocations:
                 changes = Allocations.read(f)
                 device.memory.update(changes.removed, changes.added)
@@ -161,7 +188,7 @@ class Conversation:
         known = self.modules.attributes(module, module.kernels[function])
         return Reply(Payload().u32(known.registers, known.static_shared, known.local_bytes, known.const_bytes).bytes)
 
-    def _place(self, device: CapturedDevice, request: PlaceVariables) -> Reply:
+    def _place_variables(self, device: CapturedDevice, request: PlaceVariables) -> Reply:
         module = device.modules.get(request.module)
         if module is None:
             return Reply(status=ReplyStatus.invalid_value)

@@ -111,7 +111,7 @@ def _cubins(image: bytes) -> list[bytes]:
 def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
     """Of each compiled unit, the PTX that fits a GPU best: the highest architecture that it can run.
 
-    Where none is low enough, the lowest is taken: only features of the architecture would tell the difference, and
+    Where none is low enough, the lowest is taken: only features of the architecture would show the difference, and
     those have their own messages.
     """
     units: dict[str, list[PtxText]] = {}

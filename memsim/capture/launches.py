@@ -277,7 +277,7 @@ class Launches:
                     )
                     return False
         except ValueError:
-            pass  # the snapshot's own message
+            pass  # not two numbers: tracing refuses them
         return True
 
     def _group(self, name: str) -> str:

@@ -96,7 +96,7 @@ class StandIns:
         return one.differ or (number - 1) & (number - 2) == 0
 
     def add(self, shape: tuple[Any, ...], parameters: bytes, order: int, accesses: int, traced: bool) -> None:
-        """Tell of a launch that was executed."""
+        """Note a launch that was executed."""
         one = self._shapes.setdefault(shape, _Shape())
         one.launches += 1
         if traced:
@@ -110,6 +110,6 @@ class StandIns:
         self.orders.append(stands)
 
     def repeat(self, name: str) -> None:
-        """Tell of a launch that was not executed: the trace of the one before it stands for it."""
+        """Note a launch that was not executed: the trace of the one before it stands for it."""
         self.orders += self.orders[-1:]
         self.unexecuted[name] = self.unexecuted.get(name, 0) + 1

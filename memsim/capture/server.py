@@ -38,7 +38,7 @@ LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 LONGEST_NAME = 100  # characters of a kernel in a file name
-POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
+POLL_SECONDS = 0.2  # where the system cannot report that a process ended
 
 
 @dataclass(frozen=True)
@@ -132,15 +132,15 @@ def serve(
         except KeyboardInterrupt as interrupt:
             if not is_folder(out) or not launches.traces:
                 raise
-            traces, _ = _kept(launches, hidden, out)
+            traces, _ = _moved_traces(launches, hidden, out)
             raise KeyboardInterrupt(f"{len(traces)} finished traces are kept in {out}") from interrupt
         check_outcome(launches, stopped, code, needs_trace)
-        traces, program = _kept(launches, hidden, out)
+        traces, program = _moved_traces(launches, hidden, out)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
     return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
 
 
-def _kept(launches: Launches, folder: Path, out: Path) -> tuple[list[Trace], tuple[int, ...]]:
+def _moved_traces(launches: Launches, folder: Path, out: Path) -> tuple[list[Trace], tuple[int, ...]]:
     """Move the traces to their place; with the positions of those that stand for each launch of the program."""
     positions = {one.order: position for position, one in enumerate(launches.traces)}
     program = tuple(positions[order] for order in launches.stand_ins.orders if order in positions)

@@ -46,7 +46,7 @@ _OF_THE_SYSTEM = ("/proc/", "/sys/")
 
 
 class StoredCapture:
-    """The captures of one command; its program's inputs tell which of them is meant.
+    """The captures of one command; its program's inputs decide which of them is meant.
 
     Args:
         program: the executable that memsim built.

@@ -41,14 +41,12 @@ def calibrate(
     check_file(out, force)
     check_file(points, force)
     with probe_gpu() as device:
-        board_name, found = calibrate_gpu(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
+        gpu_name, found = calibrate_gpu(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
     write_file(points, curves_csv(found))
-    about = f"{board_name}, measured by memsim calibrate; what it does not tell is {found.base}'s."
-    write_file(out, own_gpu_toml(about, name or slug(board_name), found.base, found.values))
+    about = f"{gpu_name}, measured by memsim calibrate; other values are those of {found.base}."
+    write_file(out, own_gpu_toml(about, name or slug(gpu_name), found.base, found.values))
     for reason in found.left:
         typer.echo(f"unchanged from {found.base}: {reason}", err=True)
-    typer.echo(
-        f"{out}: {len(found.values)} values from {board_name}, the others from {found.base}; {points}: the curves"
-    )
+    typer.echo(f"{out}: {len(found.values)} values from {gpu_name}, the others from {found.base}; {points}: the curves")
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)

@@ -164,14 +164,12 @@ def capture(
     from memsim.api import capture_ptx
     from memsim.report.formats import chosen_format
     from memsim.report.inputs import traces_output
-    from memsim.support.deprecated import deprecation
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar, hint_after
 
     printed = chosen_format(format)
     code = _checked_code(files, ptx, sass, arguments, fast_math)
-    if stop:
-        typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
+    _warn_of_stop(stop)
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
@@ -193,6 +191,13 @@ def capture(
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     print_output(traces_output(captured.traces), printed, quiet)
+
+
+def _warn_of_stop(stop: bool) -> None:
+    from memsim.support.deprecated import deprecation
+
+    if stop:
+        typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
 
 
 def _print_hint(quiet: bool, to_end: bool) -> None:

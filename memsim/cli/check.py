@@ -82,21 +82,21 @@ def check(
     from memsim.report.check import check_output, github_annotations, plain
     from memsim.report.formats import FOR_PEOPLE, chosen_format
 
-    def tell(what: str) -> None:
+    def report(what: str) -> None:
         if not quiet:
             typer.echo(f"memsim: {what}", err=True)
 
     chosen = chosen_format(format)
     program = _program(ctx, files, baseline, gpu, kernel, blocks, include, define, library, std)
     if update:
-        written = api.update(baseline, program, jobs=jobs, progress=tell)
+        written = api.update(baseline, program, jobs=jobs, progress=report)
         write_file(baseline, written.text())
         count = sum(len(one.kernels) for one in written.programs)
-        tell(f"{baseline}: {count} kernels of {len(written.programs)} programs; review it, and commit it")
+        report(f"{baseline}: {count} kernels of {len(written.programs)} programs; review it, and commit it")
         return
     if program is not None:
         raise InputError("check", "PROGRAM", f"is given without --update; add it to {baseline} with --update first")
-    outcome = api.check(baseline, jobs=jobs, progress=tell)
+    outcome = api.check(baseline, jobs=jobs, progress=report)
     for note in outcome.notes:
         typer.echo(f"memsim: {note}", err=True)
     missing = [

@@ -123,6 +123,6 @@ def import_(
 
     check_file(out, force, report)
     found = mt4g.read(report, base)
-    about = f"{found.name}, as mt4g measured it; what it does not tell is {found.base}'s."
+    about = f"{found.name}, as mt4g measured it; other values are those of {found.base}."
     write_file(out, own_gpu_toml(about, name or slug(found.name), found.base, found.values))
     typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others from {found.base}")

@@ -1,4 +1,4 @@
-"""``memsim show`` and ``memsim plot``: what a results file tells, as text and as figures."""
+"""``memsim show`` and ``memsim plot``: what a results file holds, as text and as figures."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def show(
     if not (why or chosen == "json") and (quick or trace is not None or jobs is not None):
         raise InputError("memsim show", "--quick, --trace, --jobs", "apply to --why and --json; give one of these")
     if quiet and not ncu:
-        raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
+        raise InputError("memsim show", "--quiet", "suppresses all output; it is for --ncu")
     if is_study(path):
         _show_study(path, convention, chosen, "--why" if why else "--ncu" if ncu else "")
         return

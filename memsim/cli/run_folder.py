@@ -90,7 +90,7 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) -> list[Trace]:
-    """All traces of a folder, in the order of their launches where they tell it, else of their names' numbers.
+    """All traces of a folder, in the order of their launches where they state it, else of their names' numbers.
 
     Args:
         folder: with trace files.

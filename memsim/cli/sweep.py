@@ -15,7 +15,7 @@ from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.studies.run import State, Tell
+    from memsim.studies.run import Report, State
 
 INTERRUPTED = 130
 
@@ -73,7 +73,7 @@ def sweep(
 
 
 @contextmanager
-def _bars(hidden: bool) -> Iterator[Tell]:
+def _bars(hidden: bool) -> Iterator[Report]:
     """One of points and one of trials; in a pipe, a line of the latter."""
     from memsim.support.progress import bar
 
@@ -82,13 +82,13 @@ def _bars(hidden: bool) -> Iterator[Tell]:
         bar("trials", name="replaying", hidden=hidden) as trials,
     ):
 
-        def tell(state: State) -> None:
+        def advance(state: State) -> None:
             if state.phase == "describing":
                 return  # which has a bar of its own
             points(state.points, state.all_points, _phases(state))
             trials(state.trials, state.all_trials - state.saved, f"{state.saved} saved" if state.saved else "")
 
-        yield tell
+        yield advance
 
 
 def _phases(state: State) -> str:

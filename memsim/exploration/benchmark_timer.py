@@ -41,13 +41,13 @@ MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a 
 WAVES = 2  # of blocks of the scale model
 GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
 MOST_RUNS = 64  # kernels that stay ready for their next shape
-REPORT_SECONDS = 15.0  # between lines that tell of progress
+REPORT_SECONDS = 15.0  # between lines that report progress
 _POINTER = 8
 _GOLDEN = 0.6180339887498949
 
 
 def print_progress(line: str) -> None:
-    """Tell the user on stderr."""
+    """Print a line on stderr."""
     print(f"memsim: {line}", file=sys.stderr, flush=True)
 
 
@@ -57,7 +57,7 @@ class BenchmarkTimer:
 
     Args:
         gpu: that they are simulated on.
-        tell: gets a line about progress now and then.
+        report: gets a line about progress now and then.
 
     Attributes:
         timed: launches by kernel.
@@ -66,7 +66,7 @@ class BenchmarkTimer:
     """
 
     gpu: GPU
-    tell: Callable[[str], None] = print_progress
+    report: Callable[[str], None] = print_progress
     timed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     least_share: float = 1.0
@@ -94,7 +94,7 @@ class BenchmarkTimer:
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
-            self.tell(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
+            self.report(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
         return found
 
     def _most_rows(self, kernel: str) -> int:

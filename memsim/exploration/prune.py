@@ -44,7 +44,7 @@ def predicted_times(
     Raises:
         InputError: Triton is not installed, no kernel or grid is given, or no configuration can be simulated.
     """
-    function, timer = kernel if kernel is not None else _of_caller(), BenchmarkTimer(gpu, tell=lambda line: None)
+    function, timer = kernel if kernel is not None else _of_caller(), BenchmarkTimer(gpu, report=lambda line: None)
     if "grid" not in kwargs:
         raise InputError("prune", "grid", "is not given; call the kernel as kernel[grid](...), or give grid=")
     memory, addresses = DeviceMemory(), dict[str, Any]()
@@ -125,7 +125,7 @@ def _driver_for(gpu: GPU) -> Iterator[None]:
         raise InputError("prune", "triton", "is not installed; pip install triton") from None
 
     class Driver:
-        """Names a target; nothing can be launched."""
+        """A target to compile for; it cannot launch anything."""
 
         def get_current_target(self) -> Any:
             return GPUTarget("cuda", int(gpu.compute_capability.replace(".", "")), 32)

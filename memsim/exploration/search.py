@@ -145,7 +145,7 @@ def search(
     keep = task.effort.keep
     models, rejected = _modelled(task, versions, progress)
     if not models:
-        raise InputError(request.workload, "choices", f"allow no version; the first is rejected: {rejected[0][1]}")
+        raise InputError(request.workload, "choices", f"leave no version; the first is rejected: {rejected[0][1]}")
     models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
     simulated = _simulated(task, models[:keep], progress)
     simulated.sort(key=lambda version: version.milliseconds)
@@ -162,10 +162,10 @@ def _modelled(
 ) -> tuple[list[Version], list[tuple[Chosen, str]]]:
     """All versions by model, and those rejected, in the order of `versions`."""
     found: dict[int, Modelled | str] = {}
-    tell = progress or (lambda done, total, stage: None)
+    report = progress or (lambda done, total, stage: None)
     for first, chosen in enumerate(versions):  # the first that can be, here: no two workers compile the same loops
         found[first] = _model(task, chosen)
-        tell(len(found), len(versions), MODELLED)
+        report(len(found), len(versions), MODELLED)
         if isinstance(found[first], Modelled):
             break
     here = len(found)
@@ -173,7 +173,7 @@ def _modelled(
     with closing(in_processes(partial(_model, task), rest_of_all, min(jobs, len(rest_of_all)))) as rest:
         for number, answer in rest:
             found[here + number] = answer
-            tell(len(found), len(versions), MODELLED)
+            report(len(found), len(versions), MODELLED)
     ordered = [(versions[number], found[number]) for number in range(len(versions))]
     possible = [Version(chosen, answer) for chosen, answer in ordered if isinstance(answer, Modelled)]
     return possible, [(chosen, answer) for chosen, answer in ordered if isinstance(answer, str)]

@@ -139,7 +139,9 @@ def _kernel(label: str, result: RunResult, launches: int, time_us: float) -> Mea
     accesses = _accesses(result, times)
     memory = [one for one in accesses if one.space not in ("shared", "constant")]
     shared = [one for one in accesses if one.space == "shared"]
-    instructions = sum(one.requests for one in accesses) + times * (executed["gap_instructions"] + executed["masked"])
+    instructions = sum(one.requests for one in accesses) + times * (
+        executed["compute_instructions"] + executed["masked"]
+    )
     figures = KernelFigures(
         kernel=label,
         gpu=result.gpu,

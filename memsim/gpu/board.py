@@ -1,4 +1,4 @@
-"""What a board's figures, as its driver and other programs' measurements tell them, are in the model."""
+"""What a board's figures, as its driver and other programs' measurements report them, are in the model."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def memory_bus(gpu: GPU, bits: int, khz: float) -> dict[str, float] | None:
     """Channels and their clock, of a bus that transfers twice a clock; None: it is not a GPU with such memory.
 
     Args:
-        gpu: a GPU with memory of the same kind, which tells how wide a channel is, and what a burst takes.
+        gpu: a GPU with memory of the same kind, which shows how wide a channel is, and what a burst takes.
         bits: of the whole bus.
-        khz: the memory's clock, as CUDA tells it.
+        khz: the memory's clock, as CUDA reports it.
 
     >>> memory_bus(presets.load_gpu("tesla-v100"), 4096, 877000)
     {'dram.channels': 64, 'dram.clock_mhz': 877.0}

@@ -24,7 +24,7 @@ class Report:
 
     Attributes:
         name: of the board, as its driver has it.
-        base: the preset that tells what the report does not.
+        base: the preset that states what the report does not.
         values: field of the model -> value with its source; all of the others are those of `base`.
     """
 

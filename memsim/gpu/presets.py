@@ -146,7 +146,7 @@ def parse_settings(settings: Sequence[str], where: object = "--set") -> dict[str
 
 
 def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None = None) -> dict[str, Provenance]:
-    """Tell where every value of a GPU comes from: field -> :class:`Provenance`, in the order of the model.
+    """Where every value of a GPU comes from: field -> :class:`Provenance`, in the order of the model.
 
     Args:
         name_or_path: as for :func:`load_gpu`.
@@ -171,7 +171,7 @@ def _default(field: str, info: Any) -> Provenance:
 
 
 def unit(field: str) -> str:
-    """Name the unit of a field, which its name or its table tells.
+    """Name the unit of a field, which follows from its name or its table.
 
     >>> unit("l1.size_bytes"), unit("l2.hit_latency_cycles"), unit("l2.sector_cycles"), unit("dram.timing.cl")
     ('bytes', 'SM cycles', 'L2 cycles', 'DRAM clocks')
@@ -220,7 +220,7 @@ def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
 
 
 def _of_another_chip(own: Mapping[str, Provenance], inherited: Mapping[str, Provenance]) -> bool:
-    """Whether a file tells another compute capability than what it inherits."""
+    """Whether a file states another compute capability than what it inherits."""
     chips = [known["compute_capability"].value for known in (own, inherited) if "compute_capability" in known]
     return len(chips) == 2 and chips[0] != chips[1]
 

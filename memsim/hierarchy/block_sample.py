@@ -69,7 +69,7 @@ class GroupMeter:
 
     Attributes:
         cycles: i8 [GROUPS], of each group from its first measured start to its last one.
-        counters: i8 [GROUPS, levels, events, units], of that time, over all static ops.
+        counters: i8 [GROUPS, levels, events, units], of that time, over all static instructions.
     """
 
     def __init__(self, sample: BlockSample) -> None:

@@ -1,4 +1,4 @@
-"""When blocks ran: what tells the rate of a long launch from a part of it.
+"""When blocks ran: what shows the rate of a long launch from a part of it.
 
 While every slot of the GPU holds a block, the launch runs as a longer one would. That time ends when the first slot
 finds no further block; :attr:`BlockTimes.full_until` is its end. How many blocks are done by then, and by each eighth

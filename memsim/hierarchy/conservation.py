@@ -71,8 +71,8 @@ def _lookups(trials: Trial, gpu: _Config) -> bool:
         return not trials.translation.any()
     sent = trials.counters[..., :-1, Level.l2, :, CountUnit.transactions].sum(axis=-1)
     found, event = trials.translation, TranslationEvent
-    asked = found[..., event.shared_hit :].sum(axis=-1) == found[..., event.sm_miss]
-    return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & asked).all())
+    forwarded = found[..., event.shared_hit :].sum(axis=-1) == found[..., event.sm_miss]
+    return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & forwarded).all())
 
 
 def _atomics_to_l2(trials: Trial, _gpu: _Config) -> bool:
@@ -139,8 +139,8 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
-    asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
-    return bool((trials.latency_count >= asked).all())  # in addition, atomics, and accesses of shared memory
+    reads = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
+    return bool((trials.latency_count >= reads).all())  # in addition, atomics, and accesses of shared memory
 
 
 def _instructions(trials: Trial, _gpu: _Config) -> bool:

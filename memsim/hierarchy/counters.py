@@ -1,7 +1,7 @@
 """What a trial counts. Integers only: ratios exist in analysis/ alone.
 
-``counters[op, level, event, unit]``; row ``n_ops`` holds what no static op caused. A transaction has one event, that of
-its worst sector (merge < sector miss < miss); its sectors are counted each under their own event.
+``counters[op, level, event, unit]``; row ``n_ops`` holds what no static instruction caused. A transaction has one
+event, that of its worst sector (merge < sector miss < miss); each of its sectors is counted under its own event.
 """
 
 from __future__ import annotations

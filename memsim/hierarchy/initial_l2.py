@@ -78,7 +78,7 @@ def fill_l2(machine: Machine, own_lines: int, dirty: float = 1.0) -> None:
 
     Args:
         machine: of transactions that :func:`with_buffer` made, with nothing run yet. What it writes back of the buffer
-            counts to no static op.
+            counts to no static instruction.
         own_lines: L1 lines of the kernel.
         dirty: share of the lines that are dirty, within the limit on dirty ways.
     """
@@ -115,7 +115,7 @@ def carry_over_l2(before: Machine, after: Machine) -> None:
     Args:
         before: with nothing under way.
         after: of the same L2 and the same numbers of lines, with nothing run yet. What it writes back of `before`
-            counts to no static op: another kernel's wrote it.
+            counts to no static instruction: another kernel's wrote it.
     """
     old, new = before.slices, after.slices
     for name in _CACHE_ARRAYS:

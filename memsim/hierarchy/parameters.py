@@ -1,4 +1,4 @@
-"""The configuration as the compiled loops read it: a record of integers a level, and what more than one level asks."""
+"""The configuration as the compiled loops read it: a record per level, and what several levels use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memsim.gpu.config import GPU
 
 
 def record_of(**values: int) -> np.ndarray:
-    """One record of integers, a field a name."""
+    """One record of integers, a field per name."""
     out = np.zeros(1, np.dtype([(name, "<i8") for name in values]))
     for name, value in values.items():
         out[name] = value

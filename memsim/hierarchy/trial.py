@@ -12,7 +12,7 @@ from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 
-OPS = -1  # in a shape: static ops; ROWS is one more, for what no static op caused
+OPS = -1  # in a shape: static instructions; ROWS is one more, for what no static instruction caused
 ROWS = -2
 
 
@@ -86,7 +86,7 @@ class Trial:
 
     @classmethod
     def columns(cls, n_ops: int) -> dict[str, tuple[str, tuple[int, ...]]]:
-        """Name of every array -> its dtype, and its shape in one trial of a kernel with `n_ops` static ops."""
+        """Name of every array -> its dtype, and its shape in one trial of a kernel with `n_ops` static instructions."""
         lengths = {OPS: n_ops, ROWS: n_ops + 1}
         return {
             column.name: (

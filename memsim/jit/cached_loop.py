@@ -39,8 +39,8 @@ class CachedLoop(FunctionCache):
         if not being_compiled():
             self._open()
             super().save_overload(signature, data)
-        for tell in counts.when_compiled:
-            tell()
+        for call in counts.when_compiled:
+            call()
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

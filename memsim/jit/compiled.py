@@ -42,14 +42,14 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
 
 @contextmanager
 def loading_loops() -> Iterator[None]:
-    """Around the first use of loops: tells the user, should it take long, why, and how many are compiled."""
+    """Around the first use of loops: if it takes long, the user reads why, and how many are compiled."""
 
-    def tell() -> None:
+    def print_hint() -> None:
         if not counts.reported:
             counts.reported = True
             print(LOADING, file=sys.stderr)
 
-    with hint_after(PATIENCE, tell), bar("loops", delay=PATIENCE) as advance:
+    with hint_after(PATIENCE, print_hint), bar("loops", delay=PATIENCE) as advance:
         numbers = count(1)
 
         def compiled_one() -> None:

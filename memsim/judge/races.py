@@ -22,7 +22,7 @@ _KINDS = {OpKind.load: _READ, OpKind.store: _WRITE, OpKind.atomic: _ATOMIC, OpKi
 
 @dataclass(frozen=True)
 class SharedRace:
-    """Two static ops that race.
+    """Two static instructions that race.
 
     Attributes:
         first, second: numbers of the ops, ascending; the same where an op races with itself in another warp.

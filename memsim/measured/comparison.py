@@ -74,7 +74,9 @@ def compare_with_report(
         if (measured := _measured(found, metric.name)) is not None
     )
     if not lines:
-        raise InputError(path, "metrics", "have none of ours; see memsim show --ncu, and give them to ncu --metrics")
+        raise InputError(
+            path, "metrics", "include none that memsim predicts; profile with those that memsim show --ncu lists"
+        )
     return ReportComparison(found, lines, _cautions(result, found))
 
 
@@ -94,7 +96,7 @@ def _cautions(result: RunResult, launch: MeasuredLaunch) -> tuple[str, ...]:
     for name, shape in (("grid", launch.grid), ("block", launch.block)):
         if shape is not None and shape != tuple(about["trace"][name]):
             ours, theirs = ("x".join(map(str, extents)) for extents in (about["trace"][name], shape))
-            found.append(f"the {name} was {theirs} where it is {ours} here: another launch")
+            found.append(f"the profiled launch has a {name} of {theirs}, the simulated one of {ours}")
     if about.get("warm") or about.get("launches_before"):
-        found.append("caches are warm here; the profiler empties them (--cache-control none keeps them)")
+        found.append("caches are warm in the simulation; ncu empties them, unless --cache-control none is given")
     return tuple(found)

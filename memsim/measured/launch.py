@@ -19,7 +19,7 @@ class MeasuredLaunch:
 
     Attributes:
         kernel: the function's name as the report has it, with or without its arguments' types.
-        grid, block: extents as (x, y, z); None where the report does not tell.
+        grid, block: extents as (x, y, z); None where the report does not state it.
         metrics: by name, in the profiler's base units (ns, byte, %, or a count).
     """
 
@@ -88,5 +88,7 @@ def choose(
         listed = ", ".join(names[:_MOST_NAMED]) + ", ..." * (len(names) > _MOST_NAMED)
         raise InputError(path, "kernel", f"{part or kernel!r} is not in the report; give --kernel, one of: {listed}")
     if not 0 <= (number or 0) < len(found):
-        raise InputError(path, "launch", f"{number} does not exist; the report has {len(found)} of it, from 0 on")
+        raise InputError(
+            path, "launch", f"{number} does not exist; the report has launches 0 to {len(found) - 1} of this kernel"
+        )
     return found[number or 0]

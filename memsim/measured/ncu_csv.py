@@ -1,4 +1,4 @@
-"""What ``ncu --csv`` prints: one row a metric (*long*), or with ``--page raw`` one row a launch (*wide*).
+"""What ``ncu --csv`` prints: one row per metric (*long*), or with ``--page raw`` one row per launch (*wide*).
 
 Either has a header whose first column is ``ID``; before it may stand what the program and the profiler printed. A wide
 table has its units in the row after the header. The page of details calls metrics by titles, of which those that stand

@@ -28,7 +28,7 @@ def count_instructions(trace: Trace, gpu: GPU) -> TraceCounts:
     totals = _memory_totals(trace, gpu, off_chip)
     return TraceCounts(
         warps=trace.n_warps,
-        gap_insts=sizes.gap_instructions,
+        non_memory_insts=sizes.compute_instructions,
         on_chip_insts=int(sizes.memory_instructions[~off_chip].sum()),
         barriers=sizes.barriers,
         coal_mem_insts=int(totals[0, 1]),

@@ -13,9 +13,9 @@ class TraceCounts:
 
     Attributes:
         warps: traced warps.
-        gap_insts: instructions that access no memory.
+        non_memory_insts: instructions that access no memory.
         on_chip_insts: accesses to shared and constant memory.
-        barriers: barriers, one a warp.
+        barriers: barriers, one per warp.
         coal_mem_insts: accesses to global and local memory with as few transactions as their active lanes allow.
         uncoal_mem_insts: all other accesses to global and local memory.
         coal_transactions, uncoal_transactions: what those make.
@@ -23,7 +23,7 @@ class TraceCounts:
     """
 
     warps: int
-    gap_insts: int
+    non_memory_insts: int
     on_chip_insts: int
     barriers: int
     coal_mem_insts: int
@@ -35,7 +35,7 @@ class TraceCounts:
     @property
     def comp_insts(self) -> int:
         """What the model calls computation: the latency of shared memory is near a register's (section 3.6)."""
-        return self.gap_insts + self.on_chip_insts + self.barriers
+        return self.non_memory_insts + self.on_chip_insts + self.barriers
 
     @property
     def mem_insts(self) -> int:

@@ -37,7 +37,7 @@ def machine_of(gpu: GPU) -> AnalyticMachine:
 
 
 def derived_parameters(gpu: GPU) -> list[str]:
-    """Names of the parameters that the GPU's file does not state.
+    """Names of the parameters that the GPU's file does not state it.
 
     >>> from memsim.gpu.presets import load_gpu
     >>> derived_parameters(load_gpu("quadro-fx5600"))

@@ -95,7 +95,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     mapping = layout(tx, gpu).mapping[:lines]
     return TracedWork(
-        instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
+        instructions=int(tx.instructions["compute_run"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
         requests=int(np.count_nonzero((rows["count"] > 0) | ((rows["slots"] > 0) & ~constant))),
         wavefronts=int(tx.instructions["wavefronts"].sum(dtype=np.int64)),
@@ -193,7 +193,7 @@ def _walk(
                 kind, flags = np.int64(instruction["kind"]), np.int64(instruction["flags"])
                 if flags & _WAITS:  # for what its sequence's loads bring
                     path, longest = path + longest, 0
-                path += np.int64(instruction["gap"]) * cycles["instruction"]
+                path += np.int64(instruction["compute_run"]) * cycles["instruction"]
                 path += np.int64(instruction["slots"]) * cycles["pass_"]
                 if instruction["slots"] > 0 and kind != _STORE:
                     longest = max(longest, cycles["shared"])

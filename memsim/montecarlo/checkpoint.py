@@ -128,7 +128,7 @@ def open_checkpoint(
 
     Raises:
         InputError: `out` exists, or a killed run left trials, and neither is given; another run writes to it. One that
-            passes through the block tells how to go on, if trials are kept.
+            passes through the block states how to continue, if trials are kept.
     """
     if out is None:
         yield Checkpoint()

@@ -15,7 +15,7 @@ BEGIN_WAVES = 2  # of the first group; the first wave is not measured
 LEAD_WAVES = 0.5  # of another group, not measured: what the group before left under way ends, queues and L1s fill
 MEASURED_WAVES = 1.0
 SHARE = 0.2  # of the blocks that are replayed
-LEAST_GROUPS = 4  # fewer tell too little of how groups differ
+LEAST_GROUPS = 4  # fewer show too little of how groups differ
 LEAST_WAVES = ceil((BEGIN_WAVES + (LEAST_GROUPS - 1) * (LEAD_WAVES + MEASURED_WAVES)) / SHARE)
 
 

@@ -76,7 +76,7 @@ def run(
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
-            and its number; not for a result that is kept.
+            and its number; not for a result that is checkpoint.
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
@@ -87,26 +87,30 @@ def run(
     if replays_on is Engine.compiled:
         check_compiled(gpu)
     assert not sources or (replays_on is Engine.compiled and out is None and len(sources) == trials)
-    with listening(), Scratch() as folder, open_checkpoint(out, lambda out: [store.load(out)], resume, force) as kept:
+    with (
+        listening(),
+        Scratch() as folder,
+        open_checkpoint(out, lambda out: [store.load(out)], resume, force) as checkpoint,
+    ):
         execution = Execution.of(trace, gpu, folder)
         blocks = choose_blocks(trace, execution) if sample else None
         job = TrialJob(execution, seed, warm, tuple(sources), replays_on, blocks)
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
         point = point_of(trace, job, trace.path, stopping, provenance=provenance)
         point.texts["sources"] = trace.sources
-        kept.check_only(point)
+        checkpoint.check_only(point)
 
         def report(event: TrialEvent) -> None:
             if progress and event.trial is not None:
                 progress(Trials.of({event.number: event.trial}, **point.texts))
 
-        driver = TrialDriver([point], kept, report)
+        driver = TrialDriver([point], checkpoint, report)
         if driver.take_up() and not point.used:
             _replay(driver, point, trace, jobs)
         if not point.finished:
             raise KeyboardInterrupt
         # More may have finished out of order, and which, depends on the processes.
-        saved = kept.saved(point)
+        saved = checkpoint.saved(point)
         chosen = {k: v for k, v in point.finished.items() if not point.reached or k < point.used or k in saved}
         about = point.texts["about"]
         about["interrupted"] = not point.reached and len(chosen) < trials
@@ -116,7 +120,7 @@ def run(
         done = Trials.of(chosen, **point.texts)
         if out is not None:
             store.save(out, done)
-            kept.complete = True
+            checkpoint.complete = True
     return done
 
 
@@ -168,13 +172,13 @@ def simulate_each(
     """
     different = list(dict.fromkeys(gpus))
     done, total = count(1), trials * len(different)
-    tell = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
+    report = (lambda event: progress(next(done), total)) if progress else (lambda event: None)
     load_loops(different[0])
     with listening(), Scratch() as name, team("local", jobs, replay, Path(name)) as workers:
         shared, rule = workers.share(trace), StoppingRule(trials, trials)
         jobs_of = [TrialJob(Execution.of(trace, gpu, workers.folder), seed) for gpu in different]
         points = [point_of(trace, job, shared, rule) for job in jobs_of]
-        driver = TrialDriver(points, Checkpoint(), tell)
+        driver = TrialDriver(points, Checkpoint(), report)
         if not (driver.take_up() and driver.run(workers.workers)):
             raise KeyboardInterrupt
     return {gpu: found for gpu, point in zip(different, points, strict=True) if (found := point.answer) is not None}
@@ -266,7 +270,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 
 def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """What a trace asks for on the GPU, as its execution is laid out: `executed`, and `profiles`, one per static op."""
+    """What a trace requests on the GPU, as it is laid out: `executed`, and one of `profiles` per static instruction."""
     return {"executed": executed(trace, execution), "profiles": [dict(vars(one)) for one in profile(trace, execution)]}
 
 
@@ -284,14 +288,14 @@ def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
         "registers": trace.launch.registers,
         "shared_bytes": trace.launch.shared_bytes,
         "warps": trace.n_warps,
-        "gap_instructions": int(rows["gap"].sum(dtype=np.int64)),
+        "compute_instructions": int(rows["compute_run"].sum(dtype=np.int64)),
         "barriers": int(np.count_nonzero(rows["flags"] & Flag.barrier)),
         "masked": int(np.count_nonzero(rows["flags"] & Flag.masked)),
-        "pipe_cycles": pipe_cycles(execution.gpu, trace.issue.mixes, rows["mix"]),
+        "pipe_cycles": pipe_cycles(execution.gpu, trace.issue.mixes, rows["instruction_mix"]),
     }
 
 
 def tables(trace: Trace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The static ops and the arrays of a trace, as a result keeps them."""
+    """The static instructions and the arrays of a trace, as a result keeps them."""
     ops = [vars(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
     return ops, [vars(array) | {"space": array.space.name} for array in trace.arrays]

@@ -28,6 +28,7 @@ from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
 from memsim.profile.op_profile import OCTAVES, OpProfile
 from memsim.support import hdf5
+from memsim.support.deprecated import OLD_RESULT_KEYS
 from memsim.support.errors import InputError
 from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
@@ -37,7 +38,8 @@ SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
-VERSION = (1, 7)
+# 1.8: about.executed.compute_instructions, about.until.requested
+VERSION = (1, 8)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
 _SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
@@ -58,7 +60,7 @@ _PROFILE_DEFAULTS = {
     one.name: one.default for one in dataclasses.fields(OpProfile) if one.default is not dataclasses.MISSING
 }
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(
-    ("registers", "shared_bytes", "warps", "gap_instructions", "barriers", "masked"), int
+    ("registers", "shared_bytes", "warps", "compute_instructions", "barriers", "masked"), int
 )
 _UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
@@ -138,7 +140,10 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
 
 
 def _complete(about: Any, ops: Any) -> None:
-    """What files of version 1.0 lack; the profiles of 1.1 tell too little, and later ones lack what has a default."""
+    """What files of version 1.0 lack; the profiles of 1.1 hold too little, and later ones lack what has a default."""
+    for name, keys in OLD_RESULT_KEYS.items():
+        if isinstance(about, dict) and isinstance(found := about.get(name), dict):
+            about[name] = {keys.get(key, key): value for key, value in found.items()}
     if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
         trace.setdefault("wave_blocks", 0)
     if isinstance(about, dict) and "executed" not in about and isinstance(ops, list):

@@ -53,7 +53,7 @@ class CachedTrials:
 
     Args:
         key: of :func:`cache_key`; None: none are kept.
-        n_ops: static ops of the trace.
+        n_ops: static instructions of the trace.
 
     Attributes:
         found: trials by number, those that were there and those added since.

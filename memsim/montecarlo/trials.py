@@ -23,7 +23,7 @@ class Trials(Trial):
             at once, 0 if not known), sample (of a sample of a whole launch's blocks: its groups as [first, first
             measured, end], traced: all blocks; trace.blocks then are those replayed in time, and executed and profiles
             are missing), executed (dict: registers, shared_bytes; of the traced warps, warps,
-            gap_instructions, barriers, one a warp, masked, accesses of no lane; missing in files before 1.2), created
+            compute_instructions, barriers, one per warp, masked, accesses of no lane; none before 1.2), created
             (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
             profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
@@ -65,6 +65,6 @@ def arrays_of(trial: Trial) -> dict[str, np.ndarray]:
 
 
 def trial_of(arrays: Mapping[str, np.ndarray], n_ops: int) -> Trial | None:
-    """The trial of stored arrays; None where they are not those of a kernel with `n_ops` static ops."""
+    """The trial of stored arrays; None where they are not those of a kernel with `n_ops` static instructions."""
     fits = {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == Trial.columns(n_ops)
     return Trial(**arrays) if fits else None

@@ -11,7 +11,7 @@ from memsim.trace.schema import OpKind
 
 
 def contention(trace: Trace) -> Columns:
-    """Distinct addresses of each static op's atomics, and the most lanes on one, over instructions: i8 [n_ops]."""
+    """Distinct addresses of each instruction's atomics, and the most lanes on one of them: i8 [n_ops]."""
     n_ops = len(trace.ops)
     found = np.zeros((2, n_ops), np.int64)
     atomics = [k for k, op in enumerate(trace.ops) if op.kind in (OpKind.atomic, OpKind.reduction)]

@@ -1,4 +1,4 @@
-"""What each static op asks for: how scattered, how often again, in how many passes."""
+"""What each static instruction asks for: how scattered, how often again, in how many passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.ideal import split_by_coalescing
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Space, StaticOp
+from memsim.trace.schema import NO_OP, Space, StaticInstruction
 from memsim.trace.transactions import Transactions
 
 _BANK_BYTES = 4
@@ -22,13 +22,15 @@ Columns = dict[str, np.ndarray]
 
 
 def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
-    """Count, by static op, in one walk over the transactions and one over the trace: i8 [n_ops] by name of a field of
-    OpProfile."""
+    """Count by static instruction: i8 [n_ops] by name of a field of OpProfile.
+
+    It walks once over the transactions and once over the trace.
+    """
     return requested(tx) | _of_lanes(trace, tx, gpu)
 
 
 def requested(tx: Transactions) -> Columns:
-    """What the transactions alone tell, in one walk over them: i8 [n_ops] by name of a field of OpProfile."""
+    """What follows from the transactions alone, in one walk over them: i8 [n_ops] by name of a field of OpProfile."""
     table = np.zeros((tx.n_ops, 7), np.int64)
     seen, of_block = np.zeros((2, len(tx.line_address)), np.uint8)
     _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction[tx.first_warp], seen, of_block,
@@ -46,7 +48,7 @@ def requested(tx: Transactions) -> Columns:
 
 
 def _partial_sectors(tx: Transactions) -> np.ndarray:
-    """Sectors that stores cover in part, by static op: i8 [n_ops]."""
+    """Sectors that stores cover in part, by static instruction: i8 [n_ops]."""
     found, rows = np.zeros(tx.n_ops, np.int64), tx.instructions
     for first in range(0, len(rows), _TOGETHER):
         some = rows[first : first + _TOGETHER]
@@ -61,7 +63,7 @@ def _partial_sectors(tx: Transactions) -> np.ndarray:
 
 
 def _of_lanes(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
-    """What only the lanes tell."""
+    """What follows only from the lanes."""
     n_ops = len(trace.ops)
     found, split = np.zeros((3, n_ops), np.int64), np.zeros((2, n_ops), np.int64)
     width = np.array([op.width for op in trace.ops], np.int64)
@@ -81,7 +83,7 @@ def _of_lanes(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
     }
 
 
-def _on_chip(op: StaticOp) -> bool:
+def _on_chip(op: StaticInstruction) -> bool:
     return op.space in (Space.shared, Space.constant)
 
 

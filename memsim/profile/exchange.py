@@ -9,7 +9,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.profile.order import Order
 from memsim.trace.bits import popcount
-from memsim.trace.schema import Flag, OpKind, Space, StaticOp
+from memsim.trace.schema import Flag, OpKind, Space, StaticInstruction
 from memsim.trace.transactions import Transactions
 
 
@@ -44,10 +44,10 @@ def _read_back(instructions, lines, masks, order, blocks, maker, made, seen, fou
             seen[line] |= np.uint8(mask)
 
 
-def copied(ops: Sequence[StaticOp], tx: Transactions) -> np.ndarray:
+def copied(ops: Sequence[StaticInstruction], tx: Transactions) -> np.ndarray:
     """Stores to shared memory of what was loaded just before, with no instruction between: i8 [n_ops]."""
     rows = tx.instructions
     shared = np.array([op.space is Space.shared and op.kind is OpKind.store for op in ops] + [False])
     of = np.minimum(rows["op"], len(ops))
-    chosen = shared[of] & (rows["flags"] & Flag.data != 0) & (rows["gap"] == 0)
+    chosen = shared[of] & (rows["flags"] & Flag.data != 0) & (rows["compute_run"] == 0)
     return np.bincount(of[chosen], minlength=len(ops) + 1)[: len(ops)]

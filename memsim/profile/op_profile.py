@@ -1,4 +1,4 @@
-"""What the profile tells of a static op, as results keep it: numbers alone, which a reader has without any loop."""
+"""The profile of a static instruction, as results keep it: numbers that a reader has without any compiled loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The profile of every static op: all that is known of it before a replay."""
+"""The profile of every static instruction: all that is known of it before a replay."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from memsim.profile.reuse import EVERY_SM, Distances, ReuseLevel, distances, in_
 from memsim.profile.skew import skew
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
 from memsim.trace.reader import Trace
-from memsim.trace.schema import OpKind, StaticOp
+from memsim.trace.schema import OpKind, StaticInstruction
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 _ALLOCATES = (L1WritePolicy.write_allocate, L1WritePolicy.write_back)
 
 
 def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
-    """The profiles of a trace's static ops, as the trace runs on a GPU."""
+    """The profiles of a trace's static instructions, as the trace runs on a GPU."""
     gpu, tx, where = execution.gpu, execution.transactions, execution.layout
     order = interleaved(tx, gpu.sm.count, execution.resident)
     columns = (
@@ -38,7 +38,7 @@ def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
     return [OpProfile(**{name: values[op].tolist() for name, values in columns.items()}) for op in range(tx.n_ops)]
 
 
-def bypasses_l1(op: StaticOp, gpu: GPU) -> bool:
+def bypasses_l1(op: StaticInstruction, gpu: GPU) -> bool:
     """Whether the op leaves no line in L1."""
     if op.kind is OpKind.load:
         return not gpu.l1.enabled or not l1_serves(op, gpu)

@@ -1,4 +1,4 @@
-"""Lines by the time of their last use: a Fenwick tree of marks, one a line (Almasi et al., MSP 2002).
+"""Lines by the time of their last use: a Fenwick tree of marks, one per line (Almasi et al., MSP 2002).
 
 The marks after the time of a line's last use are the other lines used since: its stack distance.
 """

@@ -85,7 +85,7 @@ class IssueUnit:
                 latency = pipes.resolve_cycles or 0
             if latency is None and each == "branch":
                 latency = pipes.control_cycles
-            cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)
+            cycles += int(mix[f"critical_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)
         if mix["stall_cycles"]:  # machine code says how long its instructions of fixed latency take
             return cycles + int(mix["stall_cycles"])
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)

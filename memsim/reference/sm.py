@@ -115,14 +115,14 @@ class MultiprocessorUnit:
         i, sm = self.model.trace.instructions[warp.pc], self.gpu.sm
         masked = sm.masked_issue and i["flags"] & Flag.masked  # a predicate has turned off all lanes
         access = 1 if sm.memory_issue and (masked or i["count"] + i["slots"]) else 0
-        count = int(i["gap"]) + access
+        count = int(i["compute_run"]) + access
         if not count:
             return
         unit, control = self.issue_unit(warp), self.model.control(warp.pc)
         result = self.result_class(warp)
-        mix, begun = self.model.trace.mixes[i["mix"]], int(access or result != "") if sm.schedulers else 0
+        mix, begun = self.model.trace.mixes[i["instruction_mix"]], int(access or result != "") if sm.schedulers else 0
         first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
-        done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["mix"]), pipe, first)
+        done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["instruction_mix"]), pipe, first)
         if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
             done = max(done, unit.generate_addresses(first))
         warp.next_issue = done + (int(control["stall"]) if control is not None else 0)

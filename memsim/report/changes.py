@@ -18,7 +18,7 @@ from memsim.support.terminal import prose_columns
 
 _LEAST = 0.02  # relative: a smaller change is none
 _STORES = ("store", "reduction")
-_TOLD = 3  # changes that the sentence names
+_NAMED = 3  # changes that the sentence names
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Change:
 
     Attributes:
         name: what it is.
-        first, second: its values; nan where a result does not tell.
+        first, second: its values; nan where a result does not state it.
         shown: both as text, with their units.
     """
 
@@ -85,7 +85,7 @@ class Changes:
         'what changed most: DRAM sectors 8 → 2 (0.25x)'
         """
         known = [one for one in self.shown if one.first and one.second]
-        ranked = sorted(known, key=lambda one: -max(one.ratio, 1 / one.ratio))[:_TOLD]
+        ranked = sorted(known, key=lambda one: -max(one.ratio, 1 / one.ratio))[:_NAMED]
         listed = "; ".join(f"{one.name} {' → '.join(one.shown)} ({number(one.ratio, 2)}x)" for one in ranked)
         return f"what changed most: {listed}" if listed else "no count, busy part or access pattern changed by 2 %"
 

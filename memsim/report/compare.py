@@ -11,6 +11,7 @@ from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.changes import changes
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.studies.compare import Difference, HasSpeedUp, ResultComparison, Row, Rows
+from memsim.support.deprecated import with_old_keys
 
 _RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 _FIELDS = ("latency", "l1_hit", "l2_hit", "share")  # of a load or an array
@@ -59,7 +60,7 @@ def _row(name: str, quantity: str, location: str, of: Difference) -> dict[str, A
 
 def times(found: ResultComparison) -> str:
     """The two times."""
-    what = "kernel" if found.whole_kernel else "snapshot (a file does not tell its waves)"
+    what = "kernel" if found.whole_kernel else "block sample (a file does not state its waves)"
     return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 
@@ -188,7 +189,15 @@ def _document(name: str, found: ResultComparison) -> dict[str, Any]:
 def _listed(rows: Rows) -> dict[str, Any]:
     return {
         "matched": [
-            {"place": row.location, "there": row.second_location, "text": row.text, "array": row.array}
+            with_old_keys(
+                "compared load",
+                {
+                    "location": row.location,
+                    "second_location": row.second_location,
+                    "text": row.text,
+                    "array": row.array,
+                },
+            )
             | {name: vars(getattr(row, name)) for name in _FIELDS}
             for row in rows.matched
         ],
@@ -198,4 +207,5 @@ def _listed(rows: Rows) -> dict[str, Any]:
 
 
 def _load(load: Load) -> dict[str, Any]:
-    return {"place": load.location, "text": load.text, "array": load.array, "share": load.share.mean}
+    found = {"location": load.location, "text": load.text, "array": load.array, "share": load.share.mean}
+    return with_old_keys("compared load", found)

@@ -117,7 +117,7 @@ def _named(label: str, result: RunResult) -> str:
 
 
 def _time_of(result: RunResult) -> Sample:
-    """Of the kernel, or of what was replayed where the file does not tell its waves; ms."""
+    """Of the kernel, or of what was replayed where the file does not state its waves; ms."""
     if result.waves == result.waves:
         return result.kernel_time
     return Sample(result.cycles.values * result.ns_per_cycle / 1e6)
@@ -160,7 +160,7 @@ def convergence(results: Mapping[str, RunResult]) -> Figure:
 
 
 def loads(results: Mapping[str, RunResult]) -> Figure:
-    """Expected latency X of the loads of each array, stacked, in units of the first result's slowest (figure 8)."""
+    """Expected latency of the loads of each array, stacked, in units of the first result's slowest (figure 8)."""
     figure, (axis,) = panels(1, 1, 2.2 + 1.3 * len(results), 3.6)
     axis.set_title("Expected latency of the loads, by array")
     seen = {label: array_latencies(result) for label, result in results.items()}

@@ -13,7 +13,7 @@ from memsim.models.machine import derived_parameters
 from memsim.models.mwp_cwp import LimitingCase
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.report.result_json import without_nan
-from memsim.trace.schema import StaticOp
+from memsim.trace.schema import StaticInstruction
 
 _KEYS = {"bytes_requested": "bytes_asked"}  # of JSON, where they differ from the fields' names
 _MEANING = {
@@ -94,7 +94,7 @@ def _cumapz(done: Estimate) -> PrintedTable:
     found, said, sums = done.cumapz, done.cumapz.factors, done.cumapz.factors.counted
     buffer = "bytes from buffers / transferred to fill them" if found.fetches else "no buffer"
     if not found.fetches_seen:
-        buffer = "not counted, compiled code does not tell what fills shared memory; a trace of the source does"
+        buffer = "not counted, compiled code does not show what fills shared memory; a trace of the source does"
     skew = f"in the first {found.first_blocks} blocks"
     rows = [
         ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],
@@ -117,7 +117,7 @@ def _references(done: Estimate) -> str:
     return "\n".join(f"{what}: {_where(done.trace.ops[op])}" for what, ops in groups for op in ops)
 
 
-def _where(op: StaticOp) -> str:
+def _where(op: StaticInstruction) -> str:
     location = f"{op.file}:{op.line}" if op.line else op.file
     return f"{op.text} ({location})" if op.text else location
 

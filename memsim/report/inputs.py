@@ -19,11 +19,11 @@ from memsim.support.text import printable
 from memsim.trace.coalescing_rules import sampled
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Space, StaticOp
+from memsim.trace.schema import Space, StaticInstruction
 
 
 def trace_output(trace: Trace) -> CommandOutput:
-    """Launch, sizes, static ops with their source text, arrays (``memsim info``); as rows, the static ops."""
+    """Launch, sizes, static instructions with their source text, arrays (``memsim info``), one row per instruction."""
     sizes = count(trace.chunks(), len(trace.ops))
     return CommandOutput(
         lambda: _trace(trace, sizes), lambda: _op_records(trace, sizes), lambda: _trace_document(trace, sizes)
@@ -76,7 +76,7 @@ def _trace(trace: Trace, sizes: TraceInfo) -> list[Block]:
         f"{trace.kernel} from {trace.source}",
         f"parameters  {parameters or ABSENT}",
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
-        f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
+        f"traced      {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
         f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
         f"made for    {trace.gpu or ABSENT}",
         f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "
@@ -107,7 +107,7 @@ def _ops(trace: Trace, sizes: TraceInfo) -> PrintedTable:
     )
 
 
-def _space(op: StaticOp, trace: Trace) -> str:
+def _space(op: StaticInstruction, trace: Trace) -> str:
     """Where an op's data are: a load of read-only data (ld.global.nc) reads global memory and involves no texture."""
     if op.space is Space.texture and not sampled(op, trace.arrays):
         return "global, read-only"

@@ -16,7 +16,7 @@ from memsim.host.profiled import profiled_timeline
 from memsim.reference.recorder import CHANNEL, LOAD_STORE, SLICE, WARP, RecordedSpan, SpanRecorder
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
-from memsim.trace.schema import StaticOp
+from memsim.trace.schema import StaticInstruction
 
 _PROCESSES = {WARP: 1, LOAD_STORE: 1, SLICE: 2, CHANNEL: 3}
 _HOST, _GPU = 1, 2  # processes of a program's timeline
@@ -69,7 +69,7 @@ def program_events(result: ProgramResult) -> Iterator[Event]:
         yield _complete(span.name, span.kind, span.start, span.end, track, args)
 
 
-def kernel_events(recorder: SpanRecorder, ops: Sequence[StaticOp]) -> Iterator[Event]:
+def kernel_events(recorder: SpanRecorder, ops: Sequence[StaticInstruction]) -> Iterator[Event]:
     """One SM's warps and load-store unit, and the slices and channels that did anything.
 
     Args:
@@ -96,7 +96,7 @@ def _track(unit: str, number: int) -> tuple[int, int]:
     return _PROCESSES[unit], number + (unit == WARP)
 
 
-def _named(span: RecordedSpan, ops: Sequence[StaticOp]) -> tuple[str, Event]:
+def _named(span: RecordedSpan, ops: Sequence[StaticInstruction]) -> tuple[str, Event]:
     if not 0 <= span.op < len(ops):
         return span.name, {}
     op = ops[span.op]

@@ -12,6 +12,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
+from memsim.support.deprecated import with_old_keys
 from memsim.why import Bottleneck, Finding, find_bottlenecks, has_profiles
 
 
@@ -23,14 +24,15 @@ def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None)
         bottlenecks: of its slowness, with gains; None: as they are known without a replay.
     """
     about = result.trials.about
-    return without_nan(
+    found = with_old_keys(
+        "result",
         {
             "gpu": result.gpu,
             "trace": about["trace"],
             "trials": len(result.trials.trial),
             "seed": result.seed,
             "interrupted": result.interrupted,
-            "until": result.until,
+            "until": None if result.until is None else with_old_keys("until", result.until),
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,
@@ -40,7 +42,7 @@ def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None)
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,
-            "whole": result.whole,
+            "whole_kernel": result.whole,
             "sampling": None if result.sampling is None else asdict(result.sampling),
             "launch_cycles": result.launch_cycles,
             "kernel_time_ms": mean_and_interval(result.kernel_time),
@@ -55,8 +57,9 @@ def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None)
             "performance": result.performance,
             "versions": about["versions"],
             "created": about["created"],
-        }
+        },
     )
+    return {name: without_nan(value) for name, value in found.items()}
 
 
 def profiler_document(result: RunResult) -> dict[str, Any]:
@@ -73,20 +76,21 @@ def findings_document(result: RunResult, bottlenecks: Sequence[Bottleneck] | Non
 
 
 def _finding(one: Bottleneck, finding: Finding) -> dict[str, Any]:
-    return {
+    found = {
         "cause": finding.cause,
-        "place": finding.location,
+        "location": finding.location,
         "text": finding.text,
         "array": finding.array,
-        "excess": finding.attributable_share,
-        "cost": finding.bounded_share,
+        "attributable_share": finding.attributable_share,
+        "bounded_share": finding.bounded_share,
         "evidence": finding.evidence,
         "advice": finding.advice,
         "see": one.cause.section,
-        "bound": one.upper_bound,
+        "upper_bound": one.upper_bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
         "replayed": None if one.gain is None else one.gain.transform,
     }
+    return with_old_keys("finding", found)
 
 
 def _load(load: Load) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from memsim.studies.uncertain import Effect, Factor, ModelError
 _RATIOS = ("l1_read", "l2_read", "l2_write")
 _NAMES = {
     "l1_read": "L1 read hit ratio, %", "l2_read": "L2 read hit ratio, %", "l2_write": "L2 write hit ratio, %",
-    "cycles": "cycles of the snapshot", "time_ms": "time of the kernel, ms", "tm": "Tm, cycles",
+    "cycles": "cycles of the traced blocks", "time_ms": "time of the kernel, ms", "tm": "DRAM latency, cycles",
 }  # fmt: skip
 _SHOWN = 12  # factors in a tornado
 _NOTABLE = 0.01  # of the variance

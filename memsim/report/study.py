@@ -24,7 +24,7 @@ _HEADERS = {
     "l2_read": "L2 read %",
     "l2_write": "L2 write %",
     "time_ms": "time",
-    "tm": "Tm, cycles",
+    "tm": "DRAM latency, cycles",
 }
 
 
@@ -74,7 +74,7 @@ def _blocks(study: StudyTrials) -> list[Block]:
 
 
 def table(study: StudyTrials) -> Table[tuple[int, int]]:
-    """A row a point and case: the fields, and each output's mean and interval."""
+    """A row per point and case: the fields, and each output's mean and interval."""
 
     def record(row: tuple[int, int]) -> dict[str, Any]:
         point, case = row

@@ -245,7 +245,7 @@ def time_lines(result: RunResult) -> str:
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
-        f"main memory Tm {memory} cycles ({in_ns} ns)",
+        f"loaded DRAM latency {memory} cycles ({in_ns} ns)",
     ]
     return "\n".join(filter(None, lines))
 
@@ -290,14 +290,14 @@ def _sampling(result: RunResult) -> str:
 
 
 def _replayed(result: RunResult) -> str:
-    """What was replayed, the whole launch or a snapshot, and how its blocks began."""
+    """What was replayed, the whole launch or a block sample, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
         what = f"the whole launch, {trace['blocks']:,} blocks"
     elif result.sampling is not None:
         what = f"a sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     else:
-        what = f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
+        what = f"a block sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     return f"{what}, {_begun(result)}"
 
 
@@ -310,15 +310,15 @@ def _begun(result: RunResult) -> str:
 
 
 def _clock(result: RunResult) -> str:
-    return f"latency and X in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
+    return f"latencies in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
 
 
 def _legend(result: RunResult) -> str:
     gpu = result.trials.about["gpu"]
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
     return (
-        "latency: observed, lookup to data, of one transaction; share: of all latency waited for\n"
-        f"X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles"
+        "latency: observed, from lookup to data, per transaction; share: of the latency of all loads\n"
+        f"expected: H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles, Tm: DRAM latency"
     )
 
 

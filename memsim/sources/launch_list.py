@@ -67,7 +67,7 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
 
 
 def all_activities(folder: Path) -> list[tuple[str, int, int]]:
-    """Kind, stream and value of what a program asked of the GPU; nothing where the folder does not tell.
+    """Kind, stream and value of what a program asked of the GPU; nothing where the folder does not state it.
 
     Raises:
         InputError: the list is damaged.

@@ -1,8 +1,8 @@
-"""The mixes of instructions in the gaps of a trace: counted by class in compiled loops, one row of /mixes for each.
+"""Instruction mixes of compute runs: counted by class in compiled loops, one row of /instruction_mixes for each.
 
 A loop counts what a warp issues since its last row in an array i8 [MIX_FIELDS], fields in the order of schema.MIX, and
-:func:`mix_number` gives the row's number. When the table has no room the number is 0: of that gap the count alone is
-known.
+:func:`mix_number` gives the row's number. When the table has no room the number is 0: only the length of that
+compute run is known.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def new_mixes() -> MixTable:
 
     >>> mixes = new_mixes()
     >>> counts = np.zeros(MIX_FIELDS, np.int64)
-    >>> counts[COUNT["count_fp32"]] = counts[COUNT["chain_fp32"]] = 3
+    >>> counts[COUNT["count_fp32"]] = counts[COUNT["critical_fp32"]] = 3
     >>> mix_number(mixes, counts), mix_number(mixes, counts), mixes.table()["count_fp32"].tolist()
     (1, 1, [0, 3])
     """

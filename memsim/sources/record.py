@@ -33,7 +33,7 @@ def record(
     Args:
         workload: one made by ``@workload``, or a name of the library, or a path to a kernel file.
         params: its parameters, values or text; the others keep their defaults.
-        gpu: whose occupancy and L2 size choose the snapshot; the trace itself fits any GPU.
+        gpu: whose occupancy and L2 size choose the block sample; the trace itself fits any GPU.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: the workload's default, or what
             section 3.1 of Baghsorkhi 2012 asks for.
         out: the trace file.
@@ -50,7 +50,7 @@ def record(
     recorder = Recorder(workload, launch)
     about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": target_gpu.gpu_label(gpu)}
     with TraceWriter(out, parameters=parameters, **about) as writer:
-        # The first block alone tells what a block accesses and how much shared memory it declares.
+        # The first block alone shows what a block accesses and how much shared memory it declares.
         start = traced_blocks.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
         first = recorder.run(np.array([start]))
         if blocks is not None:

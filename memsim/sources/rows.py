@@ -89,10 +89,10 @@ def begin_row(row, state, warp, since, data, issued, chains, active):
     row["warp"] = warp
     row["flags"] = flags
     charge(state, warp, issued, chains)
-    row["gap"] = state[warp, COMPUTE_RUN]
+    row["compute_run"] = state[warp, COMPUTE_RUN]
     row["off_path"] = state[warp, OFF_CRITICAL_PATH]
     row["mask"] = active
-    row["mix"] = 0
+    row["instruction_mix"] = 0
     row["phase"] = 0
     take_waits(row, state, warp)
     state[warp, COMPUTE_RUN] = 0
@@ -125,7 +125,7 @@ def log_compute(rows, cursor, bits, warps, count, critical_path):
         row = rows[cursor[0]]
         row["warp"] = warps[r]
         row["flags"] = 0
-        row["gap"] = count
+        row["compute_run"] = count
         row["off_path"] = count - critical_path
         row["mask"] = np.int64(bits[r])
         row["op"] = NO_OP
@@ -169,7 +169,7 @@ def sort_rows(rows, target, columns):
     Args:
         target: where each warp's first row goes; counted up.
     """
-    op, flags, gap, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
+    op, flags, compute_run, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
     scoreboard_set, scoreboard_wait, stall, result = columns[12:]
     for i in range(len(rows)):
         row = rows[i]
@@ -177,7 +177,7 @@ def sort_rows(rows, target, columns):
         target[row["warp"]] = to + 1
         op[to] = row["op"]
         flags[to] = row["flags"]
-        gap[to] = row["gap"]
+        compute_run[to] = row["compute_run"]
         mask[to] = row["mask"]
         base[to] = row["base"]
         stride[to] = row["stride"]
@@ -185,7 +185,7 @@ def sort_rows(rows, target, columns):
         wait_long[to] = row["wait_long"]
         wait_short[to] = row["wait_short"]
         wait_copies[to] = row["wait_copies"]
-        mix[to] = row["mix"]
+        mix[to] = row["instruction_mix"]
         phase[to] = row["phase"]
         scoreboard_set[to] = row["scoreboard_set"]
         scoreboard_wait[to] = row["scoreboard_wait"]

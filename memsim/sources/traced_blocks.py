@@ -1,6 +1,6 @@
 """Which blocks to trace, after Baghsorkhi et al., PPoPP 2012, section 3.1.
 
-A snapshot is a run of blocks with consecutive numbers: wide enough for every SM to hold all the blocks it can
+A block sample is a run of blocks with consecutive numbers: wide enough for every SM to hold all the blocks it can
 (interaction between threads), and long enough, several such waves back to back, that the traced accesses turn over the
 last-level cache (temporal locality).
 """
@@ -15,8 +15,8 @@ from memsim.gpu.occupancy import resident_blocks
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
-LEAST_WAVES = 2  # the second tells the rate: it finds caches that the first one filled
-TURNOVERS = 4  # times the snapshot's accesses would fill the L2, so that cold misses are few among its replacements
+LEAST_WAVES = 2  # the second shows the rate: it finds caches that the first one filled
+TURNOVERS = 4  # times the block sample's accesses would fill the L2, so that cold misses are few among its replacements
 
 
 def wave_blocks(launch: LaunchShape, gpu: GPU) -> int:
@@ -26,12 +26,12 @@ def wave_blocks(launch: LaunchShape, gpu: GPU) -> int:
 
 
 def default_blocks(launch: LaunchShape, gpu: GPU, residencies: float | None, bytes_per_block: float) -> range:
-    """The blocks of a snapshot, from the grid's first.
+    """The blocks of a sample, from the grid's first.
 
     Args:
         launch: the whole launch.
         gpu: its occupancy limits and L2 size count.
-        residencies: whole snapshot in multiples of the resident threads, if the workload states it.
+        residencies: size of the sample in multiples of the resident threads, if the workload states it.
         bytes_per_block: what one block accesses in memory, every access of a warp counted once a byte: operations a
             warp, times bytes.
     """

@@ -1,4 +1,4 @@
-"""What a warp's instructions wait for, as rows tell it: loads are counted by class, needs become counts of loads.
+"""What a warp's instructions wait for, as rows have it: loads are counted by class, needs become counts of loads.
 
 A source numbers the loads of each class of a warp, from 1, as they issue (:func:`issue_load`), keeps with each value
 the number of the load that brings it, and says what a use needs (:func:`need`). The warp's next row takes all that was
@@ -57,12 +57,12 @@ def _wait(state, warp, load_class):
 
 @loop
 def wait_for_none(row):
-    """Have a row wait for nothing, not even an mbarrier, and its gap be of a mix that is not known."""
+    """Have a row wait for nothing, not even an mbarrier, and its compute run be of a mix that is not known."""
     without_control_code(row)
     row["wait_long"] = NO_WAIT
     row["wait_short"] = NO_WAIT
     row["wait_copies"] = NO_WAIT
-    row["mix"] = 0
+    row["instruction_mix"] = 0
     row["phase"] = 0
 
 

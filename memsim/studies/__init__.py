@@ -1,4 +1,4 @@
-"""Studies: one simulation at every point of a design, and what the points tell together (docs/how_to/studies.md)."""
+"""Studies: one simulation at every point of a design, and what the points show together (docs/how_to/studies.md)."""
 
 from __future__ import annotations
 

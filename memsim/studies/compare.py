@@ -115,7 +115,7 @@ class ResultComparison(HasSpeedUp):
     Attributes:
         first, second: the results.
         pairing: of their trials.
-        time: of the whole kernel in ms, or, where a file does not tell a wave's size, of the snapshot.
+        time: of the whole kernel in ms, or, where a file does not state a wave's size, of the block sample.
         whole_kernel: whether `time` is that of the whole kernel.
         log_time: the same, `change` in logarithms.
         ratios: hit ratios by name, in the first's convention.

@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 
 def traces_of(
-    study: StudyDesign, folder: Path, jobs: int, tell: Callable[[int, int], None] | None = None
+    study: StudyDesign, folder: Path, jobs: int, progress: Callable[[int, int], None] | None = None
 ) -> dict[str, Trace]:
     """Every trace that the study needs, by its key; made in parallel where there are several.
 
     Args:
         folder: for the files.
-        tell: called with the traces done, and all.
+        progress: called with the traces done, and all.
 
     Raises:
         InputError: a kernel that fails.
@@ -42,15 +42,15 @@ def traces_of(
     needed = list({run.trace.key: run.trace for run in study.runs}.values())
     make = partial(_recorded, folder)
     paths: dict[str, Path] = {}
-    if tell:
-        tell(0, len(needed))
+    if progress:
+        progress(0, len(needed))
     named = all(not isinstance(one.kernel.workload, Workload) for one in needed)
     workers = min(jobs, len(needed)) if named else 1  # a function at hand may be none that another process finds
     with closing(in_processes(make, needed, workers)) as found:
         for number, path in found:
             paths[needed[number].key] = path
-            if tell:
-                tell(len(paths), len(needed))
+            if progress:
+                progress(len(paths), len(needed))
     return {key: Trace.open(path) for key, path in paths.items()}
 
 

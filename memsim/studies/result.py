@@ -28,9 +28,9 @@ _OF: dict[str, tuple[str, Callable[[RunResult], Sample]]] = {
     "l1_read": ("L1 read hit ratio", lambda result: result.l1_read),
     "l2_read": ("L2 read hit ratio", lambda result: result.l2_read),
     "l2_write": ("L2 write hit ratio", lambda result: result.l2_write),
-    "cycles": ("SM cycles of the snapshot", lambda result: result.cycles),
+    "cycles": ("SM cycles of the traced blocks", lambda result: result.cycles),
     "time_ms": ("time of the kernel, ms", lambda result: result.kernel_time),
-    "tm": ("Tm, main memory's latency, SM cycles", lambda result: result.memory_latency),
+    "tm": ("loaded DRAM latency (Tm), SM cycles", lambda result: result.memory_latency),
 }
 OUTPUTS = {name: words for name, (words, _) in _OF.items()}  # output -> what it is, with its unit
 RATIOS = ("l1_read", "l2_read", "l2_write")
@@ -188,8 +188,9 @@ class StudyTrials:
     def to_xarray(self, case: int = 0) -> xarray.Dataset:
         """An xarray Dataset of a case.
 
-        Its variables are the outputs, [point, trial], and the sectors that each static op asked each level for and that
-        it hit there, ``asked`` and ``hit``, [point, trial, op, level]; the fields that vary are coordinates of point.
+        Its variables are the outputs, [point, trial], and the sectors that each static instruction requested of each
+        level and found there, ``asked`` and ``hit``, [point, trial, op, level]. The varied fields are coordinates of
+        point.
 
         Raises:
             InputError: xarray is not installed.

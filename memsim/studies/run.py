@@ -61,14 +61,14 @@ class State:
         __getattr__ = old_fields("State")
 
 
-Tell = Callable[[State], None]
+Report = Callable[[State], None]
 
 
 class _Counting:
     """Counts what becomes of a study's trials."""
 
-    def __init__(self, todo: Sequence[tuple[PointTrials, list[StudyRun]]], state: State, tell: Tell) -> None:
-        self._state, self._tell = state, tell
+    def __init__(self, todo: Sequence[tuple[PointTrials, list[StudyRun]]], state: State, report: Report) -> None:
+        self._state, self._report = state, report
         self._runs = {id(point): runs for point, runs in todo}
         self._open = Counter(run.point for _, runs in todo for run in runs)
 
@@ -87,7 +87,7 @@ class _Counting:
                     self._open[run.point] -= 1
                     state.points += not self._open[run.point]
                     log.info("point %d, case %d: %d trials", run.point, run.case, event.point.used)
-        self._tell(state)
+        self._report(state)
 
 
 def _result(
@@ -126,7 +126,7 @@ class DesignStudy(StudyDesign):
         executor: str = "local",
         resume: bool = False,
         force: bool = False,
-        progress: Tell | None = None,
+        progress: Report | None = None,
     ) -> StudyTrials:
         """Run all trials of all points.
 
@@ -153,7 +153,7 @@ class DesignStudy(StudyDesign):
         self.check()
         begin = perf_counter()
         state = State(all_points=len(self.points))
-        tell = progress or (lambda state: None)
+        report = progress or (lambda state: None)
 
         def load(path: str | Path) -> list[Trials]:
             return list(store.load(path).trials.values())
@@ -165,7 +165,7 @@ class DesignStudy(StudyDesign):
                 def describing(done: int, total: int) -> None:
                     made(done, total)
                     state.traces, state.all_traces = done, total
-                    tell(state)
+                    report(state)
 
                 traces = traces_of(self, scratch, jobs, describing)
             state.seconds["describing"] = perf_counter() - begin
@@ -173,8 +173,8 @@ class DesignStudy(StudyDesign):
             with team(executor, jobs, replay, scratch) as workers:
                 todo = points_of(self, traces, workers)
                 state.phase, state.all_trials = "replaying", sum(point.rule.most for point, _ in todo)
-                driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, tell))
-                tell(state)
+                driver = TrialDriver([point for point, _ in todo], checkpoint, _Counting(todo, state, report))
+                report(state)
                 complete = driver.take_up() and driver.run(workers.workers)
             found = _result(self, todo, state, perf_counter() - begin, complete)
             if out is not None and complete:

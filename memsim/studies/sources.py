@@ -69,8 +69,8 @@ def by_source(
         raise InputError(gpu.name, "stochastic", "switches every source of randomness off; there is no spread to split")
     rows = redraws(sources, points)
     done = count(1)
-    tell = (lambda finished: progress(next(done), len(rows))) if progress else None
-    trials = run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=tell, sources=rows)
+    report = (lambda finished: progress(next(done), len(rows))) if progress else None
+    trials = run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=report, sources=rows)
     if len(trials.trial) < len(rows):
         raise InputError("sensitivity", "replays", f"are {len(trials.trial)} of {len(rows)}; the run was interrupted")
     found = outputs_of(RunResult(trials, convention))

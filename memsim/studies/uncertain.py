@@ -158,7 +158,7 @@ def uncertain(
         raise InputError("sensitivity", "points", f"is {points}; give 2 or more")
     found, left = factors(gpu, provenance, uncertainty)
     if not found:
-        raise InputError(gpu.name, "status", "of no number is fitted or assumed; nothing is uncertain")
+        raise InputError(gpu.name, "status", "is fitted or assumed for no number; there is nothing to vary")
     ends = [
         [gpu if end == factor.value else override(gpu, factor.settings(end)) for end in (factor.low, factor.high)]
         for factor in (found if effects else ())

@@ -19,6 +19,7 @@ RENAMED: dict[str, dict[str, str]] = {
     "memsim.models.cumapz": {"Fetch": "BufferFetch", "Program": "CumapzProgram", "Scratch": "ScratchReference"},
     "memsim.sources.ptx": {"Launch": "PtxLaunch", "Memory": "DeviceMemory"},
     "memsim.studies": {"Case": "StudyCase", "Study": "DesignStudy", "StudyResult": "StudyTrials"},
+    "memsim.trace.schema": {"StaticOp": "StaticInstruction"},
     "memsim.why": {
         "Explained": "Bottlenecks",
         "Explanation": "Bottleneck",
@@ -32,6 +33,7 @@ RENAMED: dict[str, dict[str, str]] = {
 RENAMED_FIELDS: dict[str, dict[str, str]] = {
     "Bottleneck": {"excess": "attributable_share", "bound": "upper_bound"},
     "Bottlenecks": {"causes": "bottlenecks"},
+    "Chunk": {"gap": "compute_run", "mix": "instruction_mix"},
     "Finding": {
         "place": "location",
         "excess": "attributable_share",
@@ -47,8 +49,33 @@ RENAMED_FIELDS: dict[str, dict[str, str]] = {
 }
 """Class -> old name of a field -> new name."""
 
-OLD_COLUMNS = {"instructions/off_path": "instructions/beside"}
-"""Dataset of a trace -> its name before trace schema 1.11. Such traces stay readable."""
+OLD_COLUMNS = {
+    "instructions/off_path": "instructions/beside",
+    "instructions/compute_run": "instructions/gap",
+    "instructions/instruction_mix": "instructions/mix",
+    "instruction_mixes/critical_": "mixes/chain_",
+    "instruction_mixes/": "mixes/",
+}
+"""Dataset of a trace, or how its name begins -> the same in older files: before schema 1.11 (`off_path`) and 1.13."""
+
+OLD_RESULT_KEYS = {
+    "executed": {"gap_instructions": "compute_instructions"},
+    "until": {"asked": "requested"},
+}
+"""Object in a result's ``about`` -> old key -> new key, from result schema 1.8 on."""
+
+OLD_JSON_KEYS = {
+    "result": {"whole": "whole_kernel"},
+    "until": {"asked": "requested"},
+    "finding": {
+        "place": "location",
+        "excess": "attributable_share",
+        "cost": "bounded_share",
+        "bound": "upper_bound",
+    },
+    "compared load": {"place": "location", "there": "second_location"},
+}
+"""Object of JSON documents -> old key -> new key. Documents have both until version 2.0."""
 
 
 def deprecation(name: str) -> str:
@@ -58,6 +85,27 @@ def deprecation(name: str) -> str:
     'capture --stop is deprecated and has no effect'
     """
     return f"{name} is deprecated and {DEPRECATED[name]}"
+
+
+def old_column(name: str) -> str:
+    """The name of a trace's dataset in older files.
+
+    >>> old_column("instruction_mixes/critical_fp32"), old_column("addresses")
+    ('mixes/chain_fp32', 'addresses')
+    """
+    for new, old in OLD_COLUMNS.items():
+        if name.startswith(new):
+            return old + name.removeprefix(new)
+    return name
+
+
+def with_old_keys(kind: str, found: dict[str, Any]) -> dict[str, Any]:
+    """A JSON object of a kind in OLD_JSON_KEYS, with its values under old keys, too.
+
+    >>> with_old_keys("result", {"whole_kernel": True})
+    {'whole_kernel': True, 'whole': True}
+    """
+    return found | {old: found[new] for old, new in OLD_JSON_KEYS[kind].items() if new in found}
 
 
 def old_names(package: str) -> Callable[[str], Any]:

@@ -145,7 +145,7 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
             _check_stamp(path, file, schema, version)
             yield file
     except MemoryError as error:
-        raise InputError(path, "file", "needs more memory than there is") from error
+        raise InputError(path, "file", "is larger than the free memory") from error
     except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno:
             raise  # the system's, not the file's fault

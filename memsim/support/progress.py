@@ -174,13 +174,13 @@ def _within(shown: _Shown) -> Iterator[_Shown]:
 
 
 @contextmanager
-def hint_after(seconds: float, tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` once if the block takes longer than so many seconds.
+def hint_after(seconds: float, hint: Callable[[], None]) -> Iterator[None]:
+    """Call ``hint`` once if the block takes longer than so many seconds.
 
     >>> with hint_after(60, lambda: print("this takes long")):
     ...     pass
     """
-    timer = Timer(seconds, tell)
+    timer = Timer(seconds, hint)
     timer.daemon = True
     timer.start()
     try:

@@ -1,7 +1,7 @@
 """Temporary folders that do not outlive their process for long: what a killed one leaves, the next one removes.
 
 A folder is locked by the process that made it, and by those forked from it; the system takes the lock away with the
-last of them, however it ends. A lock tells more than a process's id would: ids are given again, and mean nothing on
+last of them, however it ends. A lock says more than a process's id would: ids are given again, and mean nothing on
 another machine.
 """
 

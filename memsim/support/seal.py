@@ -1,4 +1,4 @@
-"""Seals: the first bytes of every HDF5 file that memsim writes, which tell whether the rest is as it was written.
+"""Seals: the first bytes of every HDF5 file that memsim writes, which show whether the rest is as it was written.
 
 libhdf5 goes round for ever, crashes or gives other numbers when bytes of a file are not what they were. So nothing of a
 sealed file reaches it before a SHA-256 of all that follows the seal agrees (100 MB take 50 ms). HDF5 calls this place

@@ -12,7 +12,7 @@ WIDEST_PROSE = 100
 _BOLD, _DIM, _YELLOW, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[33m", "\x1b[0m"
 _RULE = re.compile(r"-+(  +-+)*")
 _FINDING = re.compile(r"\d+\. ")
-_HEADS = ("predicted kernel time", "speed-up")  # of lines that tell what was asked for
+_HEADS = ("predicted kernel time", "speed-up")  # of lines that state what was requested
 
 
 def columns() -> int | None:

@@ -39,7 +39,7 @@ def coalesce(
     Args:
         trace: the trace; read once, a chunk at a time.
         gpu: its compute capability, and the L1's line, sector and whether it is enabled, choose the rules.
-        directory: where to write one .npy file a column, which the result (and ``Transactions.load``) maps read-only;
+        directory: where to write one .npy file per column, which the result (and ``Transactions.load``) maps read-only;
             the caller owns it. None keeps the columns in memory.
         progress: called with the number of instructions done since its last call.
 
@@ -118,7 +118,7 @@ class _Coalescer:
         columns = (
             chunk.op,
             flags,
-            chunk.gap,
+            chunk.compute_run,
             chunk.mask,
             chunk.base.view(np.int64),
             chunk.stride,
@@ -146,7 +146,7 @@ class _Coalescer:
                 self._columns["words"].append((self._masks[:buffered] >> loop.WORDS_SHIFT).astype(np.uint32))
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
-        out["mix"] = chunk.mix
+        out["instruction_mix"] = chunk.instruction_mix
         self._add_phases(chunk)
         if self._by_control_code:
             self._columns["controls"].append(_controls(chunk))

@@ -273,14 +273,14 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
-        chunk: (op, flags, gap, mask, base, stride, off_path), columns of the trace.
+        chunk: (op, flags, compute_run, mask, base, stride, off_path), columns of the trace.
         offsets: of its explicit instructions' addresses.
-        rules: RULE records by static op.
+        rules: RULE records by static instruction.
         line_shift: log2 of the sectors of an L1 line.
         tags: banks of L1's tags.
         position: POSITION [1], moved on.
         scratch: i8 of SCRATCH_SHAPE.
-        last: (TAKEN records, their lines, their masks) by static op, of this chunk.
+        last: (TAKEN records, their lines, their masks) by static instruction, of this chunk.
         out: INSTRUCTION records, one an instruction of the chunk.
         addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), and its
             sectors, those that a store covers in part once more from PARTIAL_SHIFT on, and their words written.
@@ -288,7 +288,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
     """
-    op, flags, gap, mask, base, stride, off_path = chunk
+    op, flags, compute_run, mask, base, stride, off_path = chunk
     position = position[0]
     for i in range(position.instruction, len(op)):
         if position.buffered + MOST_TRANSACTIONS > len(addresses):
@@ -298,8 +298,8 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scr
         record.first = position.transactions
         record.op = op[i]
         record.flags = flags[i]
-        record.gap = gap[i]
-        record.critical_path = gap[i] - off_path[i]
+        record.compute_run = compute_run[i]
+        record.critical_path = compute_run[i] - off_path[i]
         record.answers = NO_ANSWER
         if op[i] == NO_OP:
             continue

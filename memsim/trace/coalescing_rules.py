@@ -8,13 +8,13 @@ A warp's accesses are looked at in groups of lanes:
 capability lanes of a group            global and local memory
 =========  ==========================  ===============================================================================
 1.0, 1.1   16                          lane k on word k of an aligned segment of 16 words (of 4, 8 or 16 bytes): one
-                                       64-byte, one 128-byte or two 128-byte transactions; else one an active lane
+                                       64-byte, one 128-byte or two 128-byte transactions; else one per active lane
 1.2, 1.3   16                          one a touched segment of 32 (1-byte words), 64 (2-byte) or 128 bytes, halved to
                                        64 and 32 bytes while only one half is used
-2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one a touched line; without: one a touched 32-byte sector
-5.x on     32                          loads with L1: one a touched line, its touched sectors; without: one a sector
-7.0 on     32                          loads without L1, too: one a touched line, its touched sectors
-2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
+2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one per touched line; without: one per touched 32-byte sector
+5.x on     32                          loads with L1: one per touched line, its touched sectors; without: one per sector
+7.0 on     32                          loads without L1, too: one per touched line, its touched sectors
+2.x on     the same as loads           stores: one per touched line, with the touched 32-byte sectors
 =========  ==========================  ===============================================================================
 
 A load that bypasses L1 (``bypass_l1``), or that L1 does not serve (``l1.serves``), is looked at as without L1. A load's
@@ -52,7 +52,7 @@ import numpy as np
 from memsim.gpu.architecture import Coalescing
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
-from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticInstruction
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NO_ANSWER
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
@@ -78,8 +78,8 @@ RULE = np.dtype(
 )
 
 
-def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = ()) -> np.ndarray:
-    """Return RULE records, one a static op; `arrays` say what is read through the texture units (see `sampled`)."""
+def make_rules(ops: Sequence[StaticInstruction], gpu: GPU, arrays: Sequence[ArrayInfo] = ()) -> np.ndarray:
+    """RULE records, one per static instruction; `arrays` say what is read through the texture units (see `sampled`)."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
         rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
@@ -94,12 +94,12 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = 
     return rules
 
 
-def sampled(op: StaticOp, arrays: Sequence[ArrayInfo]) -> bool:
+def sampled(op: StaticInstruction, arrays: Sequence[ArrayInfo]) -> bool:
     """Whether a load goes through the texture units, as those of a texture's array do and ``ld.global.nc`` does not."""
     return op.space is Space.texture and op.array < len(arrays) and arrays[op.array].space is Space.texture
 
 
-def l1_serves(op: StaticOp, gpu: GPU) -> bool:
+def l1_serves(op: StaticInstruction, gpu: GPU) -> bool:
     """Whether L1, if it is on, serves a load."""
     return not op.bypass_l1 and (gpu.l1.serves is L1Serves.all or op.space is Space.texture)
 
@@ -108,7 +108,7 @@ def _log2(power: int) -> int:
     return power.bit_length() - 1
 
 
-def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
+def _shared(rule: np.void, op: StaticInstruction, gpu: GPU) -> None:
     chip = gpu.architecture
     rule["lanes"], rule["shift"] = _log2(chip.data_lanes(op.width)), _log2(chip.shared_banks)
     rule["pairs"] = chip.pairs_share_words and op.kind == OpKind.load and op.width > 4
@@ -118,7 +118,7 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         rule["rule"] = BANKS_1X if chip.one_broadcast else BANKS
 
 
-def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) -> None:
+def _global(rule: np.void, op: StaticInstruction, gpu: GPU, texture_bytes: int | None) -> None:
     chip = gpu.architecture
     rule["rule"], rule["lanes"] = SEGMENTS, _log2(chip.global_lanes(op.width))
     if op.kind in (OpKind.atomic, OpKind.reduction):

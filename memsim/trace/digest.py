@@ -10,6 +10,7 @@ from hashlib import sha256
 import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
+from memsim.support.deprecated import old_column
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     INDEX_COLUMNS,
@@ -21,7 +22,7 @@ from memsim.trace.schema import (
     ArrayInfo,
     Issue,
     LaunchShape,
-    StaticOp,
+    StaticInstruction,
 )
 
 # Every streamed dataset, in the order the digest takes them.
@@ -53,7 +54,7 @@ class ContentDigest:
         self,
         about: Mapping[str, str],
         launch: LaunchShape,
-        ops: Sequence[StaticOp],
+        ops: Sequence[StaticInstruction],
         arrays: Sequence[ArrayInfo],
         issue: Issue,
     ) -> str:
@@ -73,6 +74,8 @@ class ContentDigest:
         if len(issue.mixes) > 1:
             links = [name for name in MIX_DEFAULTS if issue.mixes[name].any()]
             written = [name for name in MIX.names or () if name not in MIX_DEFAULTS or name in links]
-            total.update(" ".join(links).encode())  # the values alone would not tell which of them are there
+            # The values alone would not show which of them are there. Their first names keep digests over versions.
+            names = [old_column(f"instruction_mixes/{name}").partition("/")[2] for name in links]
+            total.update(" ".join(names).encode())
             total.update(repack_fields(issue.mixes[written]).data)
         return total.hexdigest()

@@ -15,8 +15,8 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
     """Count, for every access, the transactions that its active lanes need at least.
 
     Args:
-        rules: RULE records by static op, of global or local memory.
-        op: u2 [n], static ops.
+        rules: RULE records by static instruction, of global or local memory.
+        op: u2 [n], static instructions.
         mask: u4 [n], active lanes.
 
     Returns:
@@ -38,11 +38,11 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
 
 
 def split_by_coalescing(rules: np.ndarray, op: np.ndarray, mask: np.ndarray, transactions: np.ndarray) -> np.ndarray:
-    """Memory instructions and their transactions by static op: those with as few as their lanes allow, and the others.
+    """Memory instructions and transactions by static instruction: those with as few as their lanes allow, and others.
 
     Args:
-        rules: RULE records by static op.
-        op: u2 [n], static ops, or NO_OP.
+        rules: RULE records by static instruction.
+        op: u2 [n], static instructions, or NO_OP.
         mask: u4 [n], active lanes.
         transactions: [n], that each makes.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.trace.bits import popcounts
-from memsim.trace.schema import NO_OP, Chunk, Flag, Space, StaticOp
+from memsim.trace.schema import NO_OP, Chunk, Flag, Space, StaticInstruction
 
 
 @dataclass(frozen=True)
@@ -16,27 +16,27 @@ class TraceInfo:
     """Sizes of a trace.
 
     Attributes:
-        memory_instructions, lane_accesses: i8 [n_ops], by static op.
-        barriers: rows that are barriers, one a warp.
+        memory_instructions, lane_accesses: i8 [n_ops], by static instruction.
+        barriers: rows that are barriers, one per warp.
         sequences: sequences of all warps.
-        gap_instructions: non-memory instructions.
+        compute_instructions: non-memory instructions.
     """
 
     memory_instructions: np.ndarray
     lane_accesses: np.ndarray
     barriers: int
     sequences: int
-    gap_instructions: int
+    compute_instructions: int
 
 
 def count(chunks: Iterable[Chunk], n_ops: int) -> TraceInfo:
-    """Count what the chunks of a trace with ``n_ops`` static ops hold.
+    """Count what the chunks of a trace with ``n_ops`` static instructions hold.
 
     >>> count([], 2).lane_accesses.tolist()
     [0, 0]
     """
     instructions, lanes = np.zeros((2, n_ops), np.int64)
-    barriers = sequences = gap_instructions = 0
+    barriers = sequences = compute_instructions = 0
     for chunk in chunks:
         accesses = chunk.op != NO_OP
         op = chunk.op[accesses]
@@ -45,11 +45,11 @@ def count(chunks: Iterable[Chunk], n_ops: int) -> TraceInfo:
         lanes += np.bincount(op, weights=weights, minlength=n_ops).astype(np.int64)
         barriers += int(np.count_nonzero(chunk.flags & Flag.barrier))
         sequences += int(np.count_nonzero(accesses & ((chunk.flags & Flag.sequence) != 0)))
-        gap_instructions += int(chunk.gap.sum(dtype=np.int64))
-    return TraceInfo(instructions, lanes, barriers, sequences, gap_instructions)
+        compute_instructions += int(chunk.compute_run.sum(dtype=np.int64))
+    return TraceInfo(instructions, lanes, barriers, sequences, compute_instructions)
 
 
-def lane_bytes(chunk: Chunk, ops: Sequence[StaticOp]) -> int:
+def lane_bytes(chunk: Chunk, ops: Sequence[StaticInstruction]) -> int:
     """Bytes the lanes of a chunk access outside shared memory."""
     widths = np.array([0 if op.space is Space.shared else op.width for op in ops], np.int64)
     return int(count([chunk], len(ops)).lane_accesses @ widths)

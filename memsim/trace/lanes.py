@@ -39,7 +39,7 @@ def with_addresses(chunk: Chunk, rows: np.ndarray, addresses: np.ndarray) -> Chu
         chunk: warps of a trace.
         rows: i8, of accesses in it, ascending.
         addresses: i8 [rows, LANES], what :func:`lane_addresses` is to give for them; of an instruction of idle lanes
-            alone, its gap and what it waits for stay.
+            alone, its compute run and what it waits for stay.
     """
     active = addresses != IDLE
     op, mask, base, stride = (getattr(chunk, name).copy() for name in ("op", "mask", "base", "stride"))
@@ -68,7 +68,7 @@ def without(chunk: Chunk, rows: np.ndarray) -> Chunk:
         rows: i8, ascending.
     """
     idle = with_addresses(chunk, rows, np.full((len(rows), LANES), IDLE, np.int64))
-    inactive = {"flags": 0, "gap": 0, **INSTRUCTION_DEFAULTS}
+    inactive = {"flags": 0, "compute_run": 0, **INSTRUCTION_DEFAULTS}
     columns = {name: getattr(chunk, name).copy() for name in inactive}
     for name, values in columns.items():
         values[rows] = inactive[name]

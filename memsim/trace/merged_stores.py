@@ -38,7 +38,7 @@ def merge_stores(
     Args:
         rows: (op, flags, mask, base, stride), columns of a chunk.
         offsets: of its explicit instructions' addresses.
-        rules: RULE records by static op.
+        rules: RULE records by static instruction.
         out: INSTRUCTION records of the chunk's rows.
         starts: i8, rows at which warps begin, and one past the end.
         line_shift: log2 of the sectors of a line.

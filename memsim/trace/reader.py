@@ -42,7 +42,7 @@ from memsim.trace.schema import (
     KnownWaits,
     LaunchShape,
     LoadClass,
-    StaticOp,
+    StaticInstruction,
 )
 from memsim.trace.source_text import Sources
 from memsim.trace.tables import (
@@ -67,7 +67,7 @@ class _Unproven:
     """The tables of a trace as they are stored, for its digest."""
 
     about: dict[str, str]
-    ops: tuple[StaticOp, ...]
+    ops: tuple[StaticInstruction, ...]
     arrays: tuple[ArrayInfo, ...]
 
 
@@ -80,7 +80,7 @@ class Trace:
         digest: names the content.
         kernel, source, parameters: what was traced, from which file, built from what.
         launch: grid, block, warp size, registers, shared bytes.
-        ops, arrays: the static ops and the arrays.
+        ops, arrays: the static instructions and the arrays.
         issue: what is known of waits and of mixes of instructions.
         sources: lines of the files that ops name, as far as the file has them (trace.source_text).
         gpu: that it was made for, or empty (trace.target_gpu).
@@ -97,7 +97,7 @@ class Trace:
     source: str
     parameters: dict[str, Any]
     launch: LaunchShape
-    ops: tuple[StaticOp, ...]
+    ops: tuple[StaticInstruction, ...]
     arrays: tuple[ArrayInfo, ...]
     block_ids: np.ndarray
     first_warp: np.ndarray
@@ -127,7 +127,9 @@ class Trace:
             check_lengths(path, file, launch, {name: len(found) for name, found in index.items()})
             hdf5.check_size(path, index.values(), LARGEST_TABLES)
             about = {name: read_text(path, file, name) for name in ("kernel", "source", "parameters")}
-            ops = tuple(StaticOp(**row) for row in read_table(path, file, "ops", OP_COLUMNS, NO_OP - 1, OP_DEFAULTS))
+            ops = tuple(
+                StaticInstruction(**row) for row in read_table(path, file, "ops", OP_COLUMNS, NO_OP - 1, OP_DEFAULTS)
+            )
             arrays = tuple(ArrayInfo(**row) for row in read_table(path, file, "arrays", ARRAY_COLUMNS, MOST_ARRAYS))
             tables = {name: found[:] for name, found in index.items()}
             n_addresses = len(hdf5.dataset(path, file, "addresses", ADDRESS_DTYPE, (None,)))
@@ -226,13 +228,13 @@ class Trace:
             raise self._bad("instructions/op", f"names an op beyond the table of {len(self.ops)}")
         if (chunk.mask >> np.uint64(self.launch.warp_size)).any() or (chunk.mask[access] == 0).any():
             raise self._bad("instructions/mask", f"must name some of the warp's {self.launch.warp_size} lanes")
-        if (chunk.off_path > chunk.gap).any():
-            raise self._bad("instructions/off_path", "must not be more than the instructions of its `gap`")
+        if (chunk.off_path > chunk.compute_run).any():
+            raise self._bad("instructions/off_path", "must not be more than the instructions of its `compute_run`")
         mixes = self.issue.mixes
-        if (chunk.mix >= len(mixes)).any():
-            raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
-        if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
-            raise self._bad("instructions/mix", "must count as many instructions as its `gap`")
+        if (chunk.instruction_mix >= len(mixes)).any():
+            raise self._bad("instructions/instruction_mix", f"names a mix beyond the table of {len(mixes)}")
+        if ((chunk.instruction_mix > 0) & (self.issue.issued[chunk.instruction_mix] != chunk.compute_run)).any():
+            raise self._bad("instructions/instruction_mix", "must count as many instructions as its `compute_run`")
         path_switches = chunk.flags & Flag.path_switch != 0
         if (path_switches & (access | (chunk.mask == 0) | (chunk.flags & _OF_WARPS != 0))).any():
             raise self._bad("instructions/flags", "must switch a warp to some lanes, in a row that does nothing else")

@@ -4,74 +4,75 @@
 
     bytes 0 to 511   the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
-                     grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block),
+                     grid (3), block (3), warp_size, registers (per thread), shared_bytes (per block),
                      dependence and instructions (from 1.4 on), gpu (from 1.6 on)
-    /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on),
-                     async_copy (from 1.4 on), by_data (from 1.6 on)
-    /arrays/*        one row an array: name, space, base, bytes, element_bytes
+    /ops/*           one row per static instruction: kind, space, width, array, line, column, file, text,
+                     bypass_l1 (from 1.1 on), async_copy (from 1.4 on), by_data (from 1.6 on)
+    /arrays/*        one row per array: name, space, base, bytes, element_bytes
     /blocks/id       linear block number in the grid, of every traced block
     /blocks/first_warp       index of its first warp in /warps (n_blocks + 1 entries)
     /warps/first_instruction (n_warps + 1 entries)
     /warps/first_address     (n_warps + 1 entries) index into /addresses
-    /instructions/*  one row a memory instruction, warp after warp, in program order
-    /mixes/*         one row a distinct mix of instructions (from 1.4 on); row 0 is all zeros: not known
+    /instructions/*  one row per memory instruction, warp after warp, in program order
+    /instruction_mixes/*     one row per distinct instruction mix (from 1.4 on); row 0 is all zeros: not known
     /sources         JSON text, the lines of the files that ops name (from 1.5 on, see trace.source_text)
-    /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
+    /addresses       byte offsets from the instruction's base, one per active lane, of explicit instructions
 
-``kernel`` is the kernel function's name, ``source`` the file that describes it, ``gpu`` the preset whose size chose the
-blocks and for which compiled code was compiled, empty where that is not known (trace.target_gpu). Lines and columns
-count from 1; 0 is not known.
-``gap`` counts the non-memory instructions issued before an instruction; ``off_path`` (from 1.2 on) those of them
-that are not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by
-class, 0 where only their number is known.
+``kernel`` is the kernel function's name and ``source`` the file that describes it. ``gpu`` is the preset whose size
+chose the blocks and for which compiled code was compiled; it is empty where that is not known (trace.target_gpu).
+``width`` is the number of bytes that one lane accesses; ``array`` is a row of /arrays. Lines and columns count from 1;
+0 is not known. Every traced block has all its warps. Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names
+the content (trace.digest), to which the text of source files, the GPU and ``by_data`` do not belong.
 
-What an instruction waits for (from 1.4 on): ``wait_long``, ``wait_short`` and ``wait_copies`` are how many of the
-warp's most recent loads of a class may still be unanswered when it issues; all older ones must have answered. 0 waits
-for all, NO_WAIT for none. Loads of a class answer in order, as the scoreboards (NVIDIA) and counters (AMD: vmcnt,
-lgkmcnt) of hardware have it. Long are loads and atomics with a result from global, local and texture memory; short are
-those from shared and constant memory; copies go from global to shared memory past the registers (cp.async, bulk copies:
-static ops with ``async_copy``). The wait comes before the row's gap, the gap before its access; a source that knows a
-part of a gap to need no wait gives that part a row of its own before (NO_OP, its gap, no wait).
+The compute run of a row is the non-memory instructions that the warp issues before the row's access. ``compute_run``
+is their number. ``off_path`` (from 1.2 on) is how many of them are not on the critical path, the longest chain of
+dependent instructions. ``instruction_mix`` (from 1.4 on) is the row of /instruction_mixes that counts them by class,
+0 where only their number is known. Before 1.13, the two columns are named ``gap`` and ``mix``, the group ``mixes``,
+and its columns of the critical path ``chain_CLASS`` (memsim.support.deprecated).
 
-``phase`` (from 1.7 on) is the number of a phase of an mbarrier, of which each block has its own; 0 is none. A row with
-``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its gap. A row without access
-with ``Flag.awaits`` waits, after its gap, until all rows of the file that arrive at its phase have.
+Waits by class (from 1.4 on): ``wait_long``, ``wait_short`` and ``wait_copies`` are how many of the warp's most recent
+loads of a class may still be outstanding when the row issues; all older ones must have answered. 0 waits for all,
+NO_WAIT for none. Loads of a class answer in order, like those of a scoreboard (NVIDIA) or a counter (AMD: vmcnt,
+lgkmcnt). Long are loads and atomics with a result from global, local and texture memory. Short are those from shared
+and constant memory. Copies go from global to shared memory past the registers (cp.async and bulk copies: static
+instructions with ``async_copy``). The wait comes before the row's compute run, and the compute run before its access.
+If a source knows that part of a compute run needs no wait, it writes that part as an earlier row (NO_OP, no wait).
+
+``phase`` (from 1.7 on) is the number of a phase of an mbarrier; each block has its own, and 0 is none. A row with
+``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its compute run. A row without
+access with ``Flag.awaits`` waits, after its compute run, until all rows of the file that arrive at its phase have.
 
 Where a warp diverges at a branch, the rows of one path come before those of the other. A row with ``Flag.path_switch``
 (from 1.9 on), which accesses nothing, marks where the warp switches to lanes that have waited for it. The two paths are
 the rows from it on, and those before it up to where its lanes were last active. Where they reconverge, a row has the
-mask of the lanes of both. A source of the machine's own order has none.
+mask of the lanes of both. A source that records the machine's own order has no such rows.
 
 Traces of machine code (from 1.10 on) have the waits of its control codes instead of those by class. A warp has
 SCOREBOARDS scoreboards, each a counter of instructions whose results are outstanding. ``scoreboard_set`` is the one
 that the row's access sets until it has answered, NO_SCOREBOARD for none. ``scoreboard_wait`` has a bit for each that
-must be clear when the row's gap begins. A row without access sets a scoreboard for the last instruction of its gap, if
-``result`` says which class that is: 1 for the first of RESULT_CLASSES, 0 for none. ``stall`` is the stall count of the
-access, or of that instruction: cycles from its issue until the warp's next instruction may issue. Copies are waited for
-by class, as groups of them are.
+must be clear when the row's compute run begins. A row without access sets a scoreboard for the last instruction of its
+compute run if ``result`` names its class: 1 is the first of RESULT_CLASSES, 0 is none. ``stall`` is the stall count of
+the access, or of that instruction: cycles from its issue until the warp's next instruction may issue. Copies are waited
+for by class, because machine code waits for groups of them.
 
-``dependence`` says what a source knows of waits: "control_code" (as above), "scoreboard" (by class), or "sequence",
-where none are written and the flags alone say where a warp waits, for everything. Flags are always written.
-``instructions`` says where gaps come from: "machine_code" (from 1.10 on: machine code was executed, each instruction is
-counted as it issued), "compiled" (counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap
-is known).
+``dependence`` is what a source knows of waits: "control_code" (as above), "scoreboard" (by class), or "sequence",
+where only the flags show where a warp waits, and it then waits for everything. Flags are always written.
+``instructions`` is where compute runs come from: "machine_code" (from 1.10 on: machine code was executed, and each
+instruction was counted as it issued), "compiled" (counted in compiled code), "estimated" (from source code or PTX), or
+"none" (no compute run is known).
 
-A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
-longest dependent chain). From 1.8 on some links of it stand apart from their class: ``chain_guard`` counts comparisons
-that a branch or an instruction under their predicate waits for, ``chain_operand`` arithmetic whose result the row's
-access needs, ``chain_branch`` branches, which have no comparison's time in them. Before 1.8 such links were in
-``chain_integer``, ``chain_control`` and the like; what reads no more than 1.7 leaves the three out, and takes chains of
-a file of 1.8 for shorter than they are. ``count_tensor`` are matrix instructions, and for each of TENSOR_TYPES
-``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add
-up to the gap. From 1.12 on, multiplications of integers (``multiply``) and instructions of the uniform data path
-(``uniform``) have classes of their own; before, they were counted as ``integer``. Also from 1.12 on, matrix
-instructions of a warp group (wgmma) have types of their own. In traces of machine code, a mix has
-no chains but ``stall_cycles`` (from 1.10 on), the sum of the stall counts of its instructions without that of an
-instruction that sets a scoreboard at its end, and ``chain_resolve`` (from 1.12 on), the number of instructions that
-decide which instruction is next: branches, calls, returns, and BSYNC, where divergent lanes meet.
-Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
-of source files, the GPU and ``by_data`` do not belong.
-``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
+An instruction mix has, for each of INSTRUCTION_CLASSES, ``count_CLASS`` (warp instructions) and ``critical_CLASS``
+(those on the critical path). From 1.8 on some links of the critical path are counted apart from their class:
+``critical_guard`` counts comparisons that a branch or a predicated instruction waits for, ``critical_operand``
+arithmetic whose result the row's access needs, and ``critical_branch`` branches, without the time of a comparison.
+Before 1.8 such links were counted in ``critical_integer``, ``critical_control`` and so on. ``count_tensor`` counts
+matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their multiply-accumulates, of whole warp instructions.
+Counts of classes and of matrix instructions add up to the compute run. From 1.12 on, multiplications of integers
+(``multiply``), instructions of the uniform data path (``uniform``) and matrix instructions of a warp group (wgmma) are
+counted apart. In traces of machine code a mix has no critical path. Instead it has ``stall_cycles`` (from 1.10 on), the
+sum of the stall counts of its instructions without that of one that sets a scoreboard at its end, and
+``critical_resolve`` (from 1.12 on), the number of instructions that decide which instruction is next: branches, calls,
+returns, and BSYNC, where divergent lanes meet.
 """
 
 from __future__ import annotations
@@ -83,12 +84,15 @@ from math import prod
 
 import numpy as np
 
+from memsim.support.deprecated import old_fields, old_names
+
 SCHEMA = "memsim-trace"
-VERSION = (1, 12)
+VERSION = (1, 13)
+__getattr__ = old_names(__name__)
 
 
 class OpKind(IntEnum):
-    """What a static op does."""
+    """What a static instruction does."""
 
     load = 0
     store = 1
@@ -143,7 +147,7 @@ class LoadClass(IntEnum):
     copies = 2
 
 
-NO_OP = 0xFFFF  # `op` of an instruction without memory access (a barrier, or trailing compute that only has a gap)
+NO_OP = 0xFFFF  # `op` of an instruction without memory access (a barrier, or a warp's last compute run)
 NO_WAIT = 255  # in a column of waits: for none of the class
 SCOREBOARDS = 6  # of a warp
 ALL_SCOREBOARDS = (1 << SCOREBOARDS) - 1
@@ -155,7 +159,7 @@ EXPLICIT = np.int32(-(2**31))  # `stride` of an instruction whose addresses are 
 INSTRUCTION_COLUMNS: dict[str, str] = {
     "op": "<u2",
     "flags": "u1",
-    "gap": "<u4",
+    "compute_run": "<u4",
     "mask": "<u4",
     "base": "<u8",
     "stride": "<i4",
@@ -163,7 +167,7 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "wait_long": "u1",
     "wait_short": "u1",
     "wait_copies": "u1",
-    "mix": "<u2",
+    "instruction_mix": "<u2",
     "phase": "<u4",
     "scoreboard_set": "u1",
     "scoreboard_wait": "u1",
@@ -174,7 +178,7 @@ WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
 CONTROL_DEFAULTS = {"scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0}
 # Columns that a file of an older minor version lacks.
 INSTRUCTION_DEFAULTS: dict[str, int] = {
-    "off_path": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0, **CONTROL_DEFAULTS,
+    "off_path": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "instruction_mix": 0, "phase": 0, **CONTROL_DEFAULTS,
 }  # fmt: skip
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
@@ -211,21 +215,21 @@ GROUP_TYPES = ("tensor_group_f16", "tensor_group_tf32", "tensor_group_i8", "tens
 TENSOR_TYPES = (*_TENSOR_BEFORE_1_12, *GROUP_TYPES)
 MIX = np.dtype(
     [
-        *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "chain")),
+        *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "critical")),
         ("count_tensor", "<u4"),
         *((f"count_{each}", "<u4") for each in TENSOR_TYPES),
-        *((f"chain_{each}", "<u4") for each in LINKS[len(INSTRUCTION_CLASSES) :]),
+        *((f"critical_{each}", "<u4") for each in LINKS[len(INSTRUCTION_CLASSES) :]),
         ("stall_cycles", "<u4"),
     ]
 )
-# What a file older than 1.8 lacks, one older than 1.10, and one older than 1.12 (`chain_resolve`, two classes).
+# What a file older than 1.8 lacks, one older than 1.10, and one older than 1.12 (`critical_resolve`, two classes).
 MIX_DEFAULTS = {
-    **{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]},
+    **{f"critical_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]},
     "stall_cycles": 0,
-    **{f"{what}_{each}": 0 for each in _CLASSES_FROM_1_12 for what in ("count", "chain")},
+    **{f"{what}_{each}": 0 for each in _CLASSES_FROM_1_12 for what in ("count", "critical")},
     **{f"count_{each}": 0 for each in GROUP_TYPES},
 }
-ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
+ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a compute run
 MOST_MIXES = 1 << 16
 MOST_STALL = 15  # cycles: a stall count has four bits
 # Of instructions without access that set a scoreboard: those of variable latency, by what decides on it.
@@ -266,7 +270,7 @@ class LaunchShape:
 
 
 @dataclass(frozen=True)
-class StaticOp:
+class StaticInstruction:
     """One load, store or atomic at one source position: a row of /ops.
 
     L1 does not serve a load with `bypass_l1`; one with `async_copy` fills shared memory past the registers. The address
@@ -289,7 +293,7 @@ class StaticOp:
     def load_class(self) -> LoadClass | None:
         """Among which loads it answers in order; None for what answers nothing.
 
-        >>> StaticOp(OpKind.load, Space.shared, 4, 0, 1, 1, "k.py", "s[i]").load_class.name
+        >>> StaticInstruction(OpKind.load, Space.shared, 4, 0, 1, 1, "k.py", "s[i]").load_class.name
         'short'
         """
         if self.kind not in (OpKind.load, OpKind.atomic):
@@ -316,8 +320,8 @@ class Issue:
 
     Attributes:
         dependence: which columns of waits are written.
-        instructions: where the gaps come from.
-        mixes: MIX, the rows of /mixes; the first is all zeros.
+        instructions: where the compute runs come from.
+        mixes: MIX, the rows of /instruction_mixes; the first is all zeros.
     """
 
     dependence: KnownWaits = KnownWaits.sequence
@@ -349,8 +353,8 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase, scoreboard_set,
-        scoreboard_wait, stall, result: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
+        op, flags, compute_run, mask, base, stride, off_path, wait_long, wait_short, wait_copies, instruction_mix,
+        phase, scoreboard_set, scoreboard_wait, stall, result: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -359,7 +363,7 @@ class Chunk:
     first_address: np.ndarray
     op: np.ndarray
     flags: np.ndarray
-    gap: np.ndarray
+    compute_run: np.ndarray
     mask: np.ndarray
     base: np.ndarray
     stride: np.ndarray
@@ -367,13 +371,15 @@ class Chunk:
     wait_long: np.ndarray
     wait_short: np.ndarray
     wait_copies: np.ndarray
-    mix: np.ndarray
+    instruction_mix: np.ndarray
     phase: np.ndarray
     scoreboard_set: np.ndarray
     scoreboard_wait: np.ndarray
     stall: np.ndarray
     result: np.ndarray
     addresses: np.ndarray
+
+    __getattr__ = old_fields("Chunk")
 
 
 @dataclass(frozen=True)

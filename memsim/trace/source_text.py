@@ -1,4 +1,4 @@
-"""The text of the files that static ops stand in, kept with a trace and its results, to be shown anywhere."""
+"""The text of the files that static instructions stand in, kept with a trace and its results, to be shown anywhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import h5py
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.hdf5 import read_text, write_text
-from memsim.trace.schema import StaticOp
+from memsim.trace.schema import StaticInstruction
 
 MOST_FILE_BYTES = 1 << 20
 MOST_BYTES = 1 << 23  # of all files of a trace
@@ -22,13 +22,13 @@ Sources = dict[str, list[str] | None]  # file, as ops name it -> its lines; None
 Places = Callable[[str], Iterable[Path]]
 
 
-def of_ops(ops: Iterable[StaticOp]) -> Sources:
-    """The files that static ops name, as :func:`at_hand` finds them."""
+def of_ops(ops: Iterable[StaticInstruction]) -> Sources:
+    """The files that static instructions name, as :func:`at_hand` finds them."""
     return at_hand((op.file, op.line, op.text) for op in ops)
 
 
-def of_compiled(ops: Iterable[StaticOp], find_paths: Places) -> Sources:
-    """The files that static ops of compiled code name: their texts, instructions, stand in none."""
+def of_compiled(ops: Iterable[StaticInstruction], find_paths: Places) -> Sources:
+    """The files that static instructions of compiled code name: their texts, instructions, stand in none."""
     return at_hand(((op.file, op.line, "") for op in ops), find_paths)
 
 

@@ -11,7 +11,7 @@ import h5py
 import numpy as np
 
 from memsim.support import hdf5
-from memsim.support.deprecated import OLD_COLUMNS
+from memsim.support.deprecated import old_column
 from memsim.support.errors import InputError
 from memsim.support.text import all_printable
 from memsim.trace.schema import (
@@ -33,7 +33,7 @@ from memsim.trace.schema import (
 
 
 def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Mapping[str, int]) -> None:
-    """The index tables fit each other and the launch, and the columns each other, as far as lengths tell.
+    """The index tables fit each other and the launch, and the columns each other, as far as lengths show.
 
     Args:
         lengths: of the tables that find blocks, warps, instructions and addresses (INDEX_COLUMNS).
@@ -54,7 +54,7 @@ def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Map
 
 def stored_name(file: h5py.File, name: str) -> str:
     """The name of a dataset in this file: the present one, or the one that older files have."""
-    old = OLD_COLUMNS.get(name, name)
+    old = old_column(name)
     return name if hdf5.find(file, old) is None else old
 
 
@@ -119,25 +119,30 @@ def read_issue(path: Path, file: h5py.File) -> Issue:
         return Issue()
     dependence = _named(path, file, "dependence", KnownWaits)
     instructions = _named(path, file, "instructions", Instructions)
-    length = len(hdf5.dataset(path, file, "mixes/count_integer", "<u4", (None,)))
+    stored = {name: stored_name(file, f"instruction_mixes/{name}") for name in MIX.names or ()}
+    length = len(hdf5.dataset(path, file, stored["count_integer"], "<u4", (None,)))
     if not 1 <= length <= MOST_MIXES:
-        raise InputError(path, "mixes", f"has {length} rows; a trace has 1 to {MOST_MIXES}")
+        raise InputError(path, "instruction_mixes", f"has {length} rows; a trace has 1 to {MOST_MIXES}")
     mixes = np.zeros(length, MIX)
-    for name in mixes.dtype.names or ():
-        if name not in MIX_DEFAULTS or hdf5.find(file, f"mixes/{name}") is not None:
-            mixes[name] = hdf5.dataset(path, file, f"mixes/{name}", "<u4", (length,))[:]
+    for name, full in stored.items():
+        if name not in MIX_DEFAULTS or hdf5.find(file, full) is not None:
+            mixes[name] = hdf5.dataset(path, file, full, "<u4", (length,))[:]
     if mixes[0] != np.zeros((), MIX):
-        raise InputError(path, "mixes", "must begin with a row of zeros, which stands for what is not known")
-    for each in INSTRUCTION_CLASSES:
-        if (mixes[f"chain_{each}"] > mixes[f"count_{each}"]).any():
-            raise InputError(path, f"mixes/chain_{each}", "must not be more than its count")
-    gaps = np.sum([mixes[name] for name in ISSUED], axis=0)
-    for name in MIX_DEFAULTS:
-        if name != "stall_cycles" and "tensor" not in name and (mixes[name] > gaps).any():
-            raise InputError(path, f"mixes/{name}", "must not be more than the instructions of its row")
-    if (mixes["stall_cycles"] > MOST_STALL * gaps).any():
         raise InputError(
-            path, "mixes/stall_cycles", f"must not be more than {MOST_STALL} for each instruction of its row"
+            path, "instruction_mixes", "must begin with a row of zeros, which stands for what is not known"
+        )
+    for each in INSTRUCTION_CLASSES:
+        if (mixes[f"critical_{each}"] > mixes[f"count_{each}"]).any():
+            raise InputError(path, f"instruction_mixes/critical_{each}", "must not be more than its count")
+    issued = np.sum([mixes[name] for name in ISSUED], axis=0)
+    for name in MIX_DEFAULTS:
+        if name != "stall_cycles" and "tensor" not in name and (mixes[name] > issued).any():
+            raise InputError(path, f"instruction_mixes/{name}", "must not be more than the instructions of its row")
+    if (mixes["stall_cycles"] > MOST_STALL * issued).any():
+        raise InputError(
+            path,
+            "instruction_mixes/stall_cycles",
+            f"must not be more than {MOST_STALL} for each instruction of its row",
         )
     return Issue(dependence, instructions, mixes)
 

@@ -33,7 +33,7 @@ def resolve_gpu(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path:
 
 
 def resolve_gpu(trace: Trace, gpu: GPU | str | Path | None) -> GPU | str | Path:
-    """The GPU that was named; else the preset that the trace was made for; else, if it does not tell, the default.
+    """The GPU that was named; else the preset that the trace was made for; else, if it does not state it, the default.
 
     Raises:
         InputError: none was named, and the trace was made for one that is no preset.

@@ -14,10 +14,10 @@ import numpy as np
 from memsim.trace.schema import MIX, LoadClass
 
 # One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
-# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses, which keep it
-# for `wavefronts` times the time of a look-up at least. `critical_path` is the
-# longest chain of dependent instructions within its gap. The waits are a scoreboard's; of a trace that has none, they
-# say what its flags say. `answers` is the class of loads (LoadClass) that it answers among, or NO_ANSWER.
+# access that touches no cache (shared memory with its bank conflicts, constants). It is 0 for cached accesses, which
+# occupy the unit for at least `wavefronts` times the time of a lookup. `critical_path` is the longest chain of
+# dependent instructions within its compute run. The waits are a scoreboard's, or, in a trace without any, those that
+# its flags imply. `answers` is the class of loads (LoadClass) that it answers among, or NO_ANSWER.
 INSTRUCTION = np.dtype(
     [
         ("first", "<i8"),
@@ -26,13 +26,13 @@ INSTRUCTION = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),
         ("slots", "<u2"),
-        ("gap", "<u4"),
+        ("compute_run", "<u4"),
         ("critical_path", "<u4"),
         ("wait_long", "u1"),
         ("wait_short", "u1"),
         ("wait_copies", "u1"),
         ("answers", "u1"),
-        ("mix", "<u2"),
+        ("instruction_mix", "<u2"),
         ("wavefronts", "<u2"),  # with it, two records to a cache line of the host
     ]
 )
@@ -76,18 +76,18 @@ class Transactions:
 
     Attributes:
         instructions: INSTRUCTION records, warp after warp.
-        lines: u4, one a transaction: number of the L1 line.
-        masks: u1, one a transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
-        partial: u1, one a transaction: those of them of which a store writes some bytes and not all.
+        lines: u4, one per transaction: number of the L1 line.
+        masks: u1, one per transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
+        partial: u1, one per transaction: those of them of which a store writes some bytes and not all.
         merged: u1, one per transaction: sectors that L1 does not send, as the warp's next store takes them along
             (memsim.trace.merged_stores). Empty where L1 merges no stores.
         words: u4, one per transaction: words that a store writes whole, of the sectors that it covers in part (bit
             8 * s + w: word w of sector s). Empty where L2 does not complete sectors from memory.
-        line_address: u8, one a line: byte address divided by the line's bytes.
+        line_address: u8, one per line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
-        n_ops: static ops of the trace.
-        mixes: MIX, the classes of instructions in gaps.
+        n_ops: static instructions of the trace.
+        mixes: MIX, the classes of instructions in compute runs.
         phase: u4, one an instruction: the number of the mbarrier's phase at which it arrives or that it awaits, 0 for
             none. Empty where no instruction has one.
         arrivals: u4, by the number of a phase: instructions that arrive at it. Empty where `phase` is.

@@ -29,7 +29,7 @@ from memsim.trace.schema import (
     Chunk,
     Issue,
     LaunchShape,
-    StaticOp,
+    StaticInstruction,
 )
 from memsim.trace.source_text import Sources
 
@@ -125,7 +125,7 @@ class TraceWriter:
     def finish(
         self,
         launch: LaunchShape,
-        ops: Sequence[StaticOp],
+        ops: Sequence[StaticInstruction],
         arrays: Sequence[ArrayInfo],
         issue: Issue | None = None,
         sources: Sources | None = None,
@@ -153,7 +153,7 @@ class TraceWriter:
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
             for name in MIX.fields or ():
-                self._file.create_dataset(f"mixes/{name}", data=issue.mixes[name])
+                self._file.create_dataset(f"instruction_mixes/{name}", data=issue.mixes[name])
             source_text.write(self._file, sources or {})
             for name, text in {**about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
@@ -186,7 +186,9 @@ def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
     )
 
 
-def _write_table(file: h5py.File, group: str, columns: dict[str, str], rows: Sequence[StaticOp | ArrayInfo]) -> None:
+def _write_table(
+    file: h5py.File, group: str, columns: dict[str, str], rows: Sequence[StaticInstruction | ArrayInfo]
+) -> None:
     for name, dtype in columns.items():
         values = [getattr(row, name) for row in rows]
         as_stored = hdf5.fixed_texts(values) if dtype == "str" else np.array(values, np.dtype(dtype))

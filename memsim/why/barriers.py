@@ -1,4 +1,4 @@
-"""Barriers that a block could do without, which only its trace tells: a result holds no order of accesses."""
+"""Barriers that a block could do without, which only its trace shows: a result holds no order of accesses."""
 
 from __future__ import annotations
 

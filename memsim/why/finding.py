@@ -91,7 +91,7 @@ class Finding:
         bounded_share: the same, scaled to the upper bound (see Bottleneck.upper_bound).
         evidence: the numbers it rests on.
         advice: what to try.
-        ops: numbers of the static ops there.
+        ops: numbers of the static instructions there.
         removed_work: by component (analysis.utilization), the share of the time in which it would no longer be busy.
     """
 

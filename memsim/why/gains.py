@@ -49,7 +49,7 @@ class _ReplaySettings:
     trials: tuple[int, ...]
 
 
-_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static ops, and which of its transforms
+_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static instructions, and which of its transforms
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def _counts(result: RunResult) -> TraceCounts:
     off_chip = [(op, of) for op, of in pairs if op["space"] not in ("shared", "constant")]
     return TraceCounts(
         warps=executed["warps"],
-        gap_insts=executed["gap_instructions"],
+        non_memory_insts=executed["compute_instructions"],
         on_chip_insts=sum(of.instructions for _, of in pairs) - sum(of.instructions for _, of in off_chip),
         barriers=executed["barriers"],
         coal_mem_insts=sum(of.coalesced for _, of in off_chip),

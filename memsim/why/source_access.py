@@ -37,7 +37,7 @@ class SourceAccess:
         own_unit: whether that is constant memory with a unit of its own.
         atomics: whether it adds up in memory.
         width: bytes of a lane's access.
-        ops: numbers of its static ops.
+        ops: numbers of its static instructions.
         waited: its share of all waiting.
         time_share: its share of all waiting, or of all sectors that go to L1, whichever is more (no warp waits for a
             store).

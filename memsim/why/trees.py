@@ -1,4 +1,4 @@
-"""Blocks whose sums cost more than what they add up, which only a trace tells: a result holds no order of accesses."""
+"""Blocks whose sums cost more than what they add up, which only a trace shows: a result holds no order of accesses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | N
     barriers = np.count_nonzero(blocks.chunk.flags & Flag.barrier) / warps
     if barriers <= 1:
         return None
-    instructions = blocks.chunk.gap.astype(np.int64) + (blocks.chunk.op != NO_OP)
+    instructions = blocks.chunk.compute_run.astype(np.int64) + (blocks.chunk.op != NO_OP)
     portion = float(instructions[after].sum() / max(1, instructions.sum()))
     share, room = portion / 2, 1 - busiest_component(busy_shares(result))[1]
     if share > room:

@@ -1,4 +1,4 @@
-"""Which part of the GPU's work, and of the waiting for it, each static op causes."""
+"""Which part of the GPU's work, and of the waiting for it, each static instruction causes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from memsim.profile.op_profile import OpProfile
 
 @dataclass(frozen=True)
 class ResultWork:
-    """What all static ops of a result did.
+    """What all static instructions of a result did.
 
     Attributes:
         profiles: of each.

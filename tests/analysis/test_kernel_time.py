@@ -1,4 +1,4 @@
-"""The time predicted from a snapshot is that of the whole grid."""
+"""The time predicted from a block sample is that of the whole grid."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 import memsim
 
 
-# What two waves store stays in L2, so the snapshot never turns the memory's bus: with drains as short as the preset's,
+# What two waves store stays in L2, so the sample never turns the memory's bus: with drains as short as the preset's,
 # that is 6 % of the whole's time (ARCHITECTURE, deviations).
 @pytest.mark.slow
 @pytest.mark.parametrize(("entry_sectors", "within"), [(8, 0.05), (1, 0.07)])

@@ -142,7 +142,7 @@ def test_without_number_it_stops_when_answer_is_known(files, tmp_path):
     assert known == ("csr on tesla-c2050: 3 trials (time within 1 %, hit ratios with merges within 0.5 points), seed 0")
     until = json.loads(call("show", tmp_path / "r.h5", "--json"))["until"]
     assert until == {
-        "width": 0.01, "convention": "traffic", "asked": False, "time": 0.02, "reached": True,
+        "width": 0.01, "convention": "traffic", "requested": False, "asked": False, "time": 0.02, "reached": True,
     }  # fmt: skip
     precise = call("run", files / "spmv.h5", *same, "--precise").splitlines()[0]
     assert precise == "csr on tesla-c2050: 8 trials (every hit ratio within 0.1 points), seed 0"

@@ -99,7 +99,13 @@ def test_an_interval_that_is_not_reached_is_reported(files, tmp_path):
     assert "was not reached" in call("show", tmp_path / "r.h5").stdout
     found = call(*command, "--resume", "--json")
     until = json.loads(found.stdout)["until"]
-    assert found.exit_code == 3 and until == {"width": 1e-6, "convention": "model", "asked": True, "reached": False}
+    assert found.exit_code == 3 and until == {
+        "width": 1e-6,
+        "convention": "model",
+        "requested": True,
+        "asked": True,
+        "reached": False,
+    }
     assert "memsim: --until 1e-06 was not reached in 3 trials" in found.stderr
     met = call("run", files / "t.h5", "--until", 1, "--min-trials", 2, "-o", tmp_path / "r.h5", "--resume")
     assert met.exit_code == 0 and "not reached" not in met.stdout

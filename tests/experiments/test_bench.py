@@ -73,7 +73,9 @@ def test_streaming_kernel_is_same_in_every_encoding(tmp_path):
         write_streaming(tmp_path / "kernel.traceg", 3, encoding)
         (trace,) = import_accelsim(tmp_path / "kernel.traceg", tmp_path / "kernel.h5")
         (chunk,) = trace.chunks()
-        whole.append([(*map(int, row),) for row in zip(chunk.op, chunk.gap, chunk.base, chunk.stride, strict=True)])
+        whole.append(
+            [(*map(int, row),) for row in zip(chunk.op, chunk.compute_run, chunk.base, chunk.stride, strict=True)]
+        )
         assert set(chunk.mask.tolist()) == {0xFFFFFFFF}
     assert whole[0] == whole[1] == whole[2]
     firsts = [128 * warp for warp in range(3 * 8)]

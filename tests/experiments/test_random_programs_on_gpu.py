@@ -51,6 +51,7 @@ def test_programs_that_hang_or_fault_are_left_out(tmp_path, monkeypatch):
     assert lane.bad == {"a/1": "hangs", "b/2": "CudaError: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS"}
 
 
+@pytest.mark.slow
 @needs_machine_code
 def test_comparison_finds_a_changed_word(tmp_path):
     package.write(tmp_path, {"control": range(2)}, "h100")

@@ -30,7 +30,7 @@ def test_arithmetic_takes_pipes_and_time_of_h100(kernel):
     counts = dict.fromkeys(INSTRUCTION_CLASSES, 0)
     for chunk in trace.chunks():
         for name in counts:
-            counts[name] += int(trace.issue.mixes[f"count_{name}"][chunk.mix].sum())
+            counts[name] += int(trace.issue.mixes[f"count_{name}"][chunk.instruction_mix].sum())
     multiply, xu = counts["multiply"], counts["special"] + counts["conversion"]
     found = (counts["integer"], multiply + counts["fp32"], multiply, xu)
     assert [number // trace.n_warps for number in found] == list(instructions)

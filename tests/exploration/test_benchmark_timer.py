@@ -47,7 +47,7 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
     memory.allocation_at = lambda address: None  # type: ignore[attr-defined]  # no pointers in the parameters
     sizes: list[int] = []
     monkeypatch.setattr(BenchmarkTimer, "simulate", lambda _, run, flushed, rows: sizes.append(rows) or 1.0)
-    timer = BenchmarkTimer(load_gpu("a100"), tell=lambda line: None)
+    timer = BenchmarkTimer(load_gpu("a100"), report=lambda line: None)
     for blocks in [*range(1, MANY_SIMULATIONS + 3), 1]:  # the last size is known
         timer.milliseconds(launch(x, blocks), memory, None, False)  # type: ignore[arg-type]
     assert sizes == [MOST_ROWS] * MANY_SIMULATIONS + [MOST_ROWS // 4] * 2
@@ -57,7 +57,7 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
 def test_smaller_sample_gives_nearly_the_same_time(placed):
     memory, x = placed
     run = KernelRun(launch(x), memory, check=False, tracing=True)
-    timers = [BenchmarkTimer(load_gpu("a100"), tell=lambda line: None) for _ in range(2)]
+    timers = [BenchmarkTimer(load_gpu("a100"), report=lambda line: None) for _ in range(2)]
     large, small = (
         timer.simulate(run, False, rows) for timer, rows in zip(timers, (MOST_ROWS, MOST_ROWS // 4), strict=True)
     )

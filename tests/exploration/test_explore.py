@@ -140,7 +140,7 @@ def test_choices_are_checked_where_they_are_declared(choices, error):
         ("explore transpose --vary n", "name=VALUE"),
         ("explore transpose --vary n=", "has no values"),
         ("explore transpose --vary n=64,128 -p n=64", "choose one"),
-        ("explore transpose -p n=100", "allow no version"),
+        ("explore transpose -p n=100", "leave no version"),
         ("explore nothing", "is not in the library"),
         ("explore transpose -o no/such/folder/a.csv", "no/such/folder"),
     ],

@@ -17,7 +17,7 @@ needs_triton = pytest.mark.skipif(
     reason="Triton or torch is not installed",
 )
 
-# Columns of a matrix of `step` floats a row: with LANES along a row a warp's load is 128 bytes, down a column 32 rows.
+# Columns of a matrix of `step` floats per row: with LANES along a row, a warp loads 128 bytes, down a column 32 rows.
 PROGRAM = """
 import sys
 import torch, triton, triton.language as tl
@@ -136,5 +136,5 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, 
 
 
 def test_arguments_are_a_programs():
-    with pytest.raises(InputError, match="arguments and kernels need a program"):
+    with pytest.raises(InputError, match="arguments and kernels apply only to a program"):
         memsim.explore("transpose", "a100", arguments=["64"])

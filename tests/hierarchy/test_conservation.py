@@ -220,7 +220,7 @@ def test_packet_waits_for_all_outstanding_fetches():
     """Of two sectors the second one is on its way already when the first is asked for: it comes first."""
     gpu = machines.gpu(sm__count=2, l1__line_bytes=128, l2__line_bytes=32, l2__size_bytes=4096)
     early = [instruction([(0, 0b10)])]
-    late = [instruction(gap=1, sequence=False), instruction([(0, 0b11)], op=1)]
+    late = [instruction(compute_run=1, sequence=False), instruction([(0, 0b11)], op=1)]
     trial = System(machines.trace([[early], [late]]), gpu, 1, np.random.SeedSequence(0)).run()
     assert trial.counters[1, Level.l2, Event.read_merge, CountUnit.sectors] == 1
     first, second = trial.latency_sum[:2]

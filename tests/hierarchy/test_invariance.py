@@ -51,7 +51,7 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
             kind = OpKind(int(rng.choice(4, p=[0.7, 0.2, 0.05, 0.05])))
             mask = whole if kind == OpKind.load else 1
             asked = [(line, mask, kind == OpKind.store) for line in lines]
-            flow.append(instruction(asked, kind, op=kind, gap=int(rng.integers(0, 9))))
+            flow.append(instruction(asked, kind, op=kind, compute_run=int(rng.integers(0, 9))))
             flow += [instruction(barrier=True)] if step % 8 == 7 else []
         return flow
 

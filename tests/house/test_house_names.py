@@ -14,10 +14,11 @@ from memsim.analysis.program import LaunchGroup
 from memsim.studies.compare import ResultComparison, Row
 from memsim.studies.run import State
 from memsim.support.deprecated import RENAMED, RENAMED_FIELDS
+from memsim.trace.schema import Chunk
 from memsim.why import Bottleneck, Bottlenecks, Finding, Gain
 
 MOST_WORDS = 8
-WITH_OLD_FIELDS = (Bottleneck, Bottlenecks, Finding, Gain, LaunchGroup, Load, ResultComparison, Row, State)
+WITH_OLD_FIELDS = (Bottleneck, Bottlenecks, Chunk, Finding, Gain, LaunchGroup, Load, ResultComparison, Row, State)
 
 
 def test_class_names_are_unique():

@@ -48,7 +48,7 @@ def test_the_figures_by_hand():
     assert found["lts__t_sector_hit_rate.pct"] == pytest.approx(100 * (30 + 40) / 80)
     assert found["lts__t_sector_op_write_hit_rate.pct"] == 100
     assert (found["dram__sectors_read.sum"], found["dram__bytes_read.sum"]) == (10, 320)
-    assert "smsp__inst_executed.sum" not in found  # this file does not tell
+    assert "smsp__inst_executed.sum" not in found  # this file does not show
 
 
 def test_counts_are_of_the_whole_launch():
@@ -95,7 +95,7 @@ def test_the_commands(tmp_path, result_file):
     assert shown.exit_code == 0 and "l1tex__t_sector_hit_rate.pct" in shown.output and "64.29" in shown.output
     text = _run("compare", result_file, "--ncu", str(report)).output
     assert "+4.29 points" in text and "+25.0 %" in text
-    assert "the grid was 7x1x1 where it is 336x1x1 here" in text
+    assert "the profiled launch has a grid of 7x1x1, the simulated one of 336x1x1" in text
     done = _run("compare", result_file, "--ncu", str(report), "--launch", "1", "--json")
     found = json.loads(done.output)
     assert found["metrics"][LOADS]["difference"] == pytest.approx(0.25) and found["cautions"] == []
@@ -117,7 +117,7 @@ def test_the_convention_shows_the_profilers_figures(result_file):
         (["--ncu", "absent.csv"], "cannot be read"),
         (["--ncu", "REPORT", "--kernel", "nothing"], "one of: spmv"),
         (["--ncu", "REPORT", "--fail-if-slower", "5%"], "--fail-if-slower"),
-        (["--ncu", "OTHER"], "have none of ours"),
+        (["--ncu", "OTHER"], "include none that memsim predicts"),
     ],
 )
 def test_bad_input_is_one_line(tmp_path, result_file, arguments, says):
@@ -144,7 +144,7 @@ def _documented():
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     for names, units, *_ in rows:
         patterns = re.findall(r"`([^`]+)`", names)
-        for pattern, unit in zip(patterns, cycle(units.split(", "))):  # a unit for all, or one a name
+        for pattern, unit in zip(patterns, cycle(units.split(", "))):  # a unit for all, or one per name
             words = [word for word in PLACEHOLDERS if word in pattern]
             for chosen in product(*(PLACEHOLDERS[word] for word in words)):
                 yield reduce(lambda name, of: name.replace(*of), zip(words, chosen, strict=True), pattern), unit
@@ -161,7 +161,7 @@ def _with_everything():
         values = getattr(trials, name)
         setattr(trials, name, np.zeros((values.shape[0], rows, *values.shape[2:]), values.dtype))
     trials.ops = [trials.ops[0] | {"space": space, "kind": kind, "profile": profile} for space, kind in kinds]
-    trials.about["executed"] = {"gap_instructions": 100, "barriers": 0, "masked": 0}
+    trials.about["executed"] = {"compute_instructions": 100, "barriers": 0, "masked": 0}
     return RunResult(trials)
 
 

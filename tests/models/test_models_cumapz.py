@@ -19,7 +19,7 @@ from memsim.models.cumapz.factors import FACTORS, first_blocks
 from memsim.report.estimate import document
 from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Flag, KnownWaits, LaunchShape, OpKind, Space, StaticOp
+from memsim.trace.schema import NO_OP, Flag, KnownWaits, LaunchShape, OpKind, Space, StaticInstruction
 from memsim.trace.writer import TraceWriter
 from tests.oracles import coalesce as oracle
 
@@ -225,7 +225,7 @@ def test_access_without_lanes_separates_no_load_from_store(tmp_path):
     off = (NO_OP, int(Flag.masked), 0, 0, 0, 0, 0, [])
     load, store = (0, sequence, 0, all_lanes, 512, 4, 0, []), (1, int(Flag.data), 0, all_lanes, 0, 4, 0, [])
     read = (2, sequence, 0, all_lanes, 0, 4, 0, [])
-    ops = [*OPS, StaticOp(OpKind.load, Space.shared, 4, 1, 5, 1, "kernel.py", "s[i]")]
+    ops = [*OPS, StaticInstruction(OpKind.load, Space.shared, 4, 1, 5, 1, "kernel.py", "s[i]")]
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         writer.append(np.array([0]), chunk([[load, off, store, read]]))
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), ops, ARRAYS)
@@ -244,7 +244,7 @@ def test_code_without_marked_store_reports_unknown_fetch(tmp_path):
     marked = memsim.estimate(trace, GPU)
     counted = memsim.estimate(replace(trace, issue=replace(trace.issue, dependence=KnownWaits.scoreboard)), GPU)
     assert marked.cumapz.fetches_seen and not counted.cumapz.fetches_seen
-    assert "does not tell what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
+    assert "does not show what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
         marked
     )
     assert document(counted)["cumapz"]["data_reuse"] is None and document(marked)["cumapz"]["data_reuse"] == 1

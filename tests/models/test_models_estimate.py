@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from fake_trace import ALL, FakeTrace, machine, static_op
+from fake_trace import ALL, FakeTrace, machine, static_instruction
 from typer.testing import CliRunner
 
 import memsim
@@ -49,7 +49,7 @@ def test_a_tiled_transpose_is_coalesced(folder, gpu):
     counts = count_instructions(transposed(folder, "tiled"), load_gpu(gpu))
     assert (counts.coal_mem_insts, counts.uncoal_mem_insts) == (8 * counts.warps, 0)
     assert (counts.on_chip_insts, counts.barriers) == (8 * counts.warps, counts.warps)
-    assert counts.comp_insts == counts.gap_insts + 9 * counts.warps
+    assert counts.comp_insts == counts.non_memory_insts + 9 * counts.warps
 
 
 def test_tiling_a_transpose_is_predicted_to_pay():
@@ -80,7 +80,7 @@ CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "3.5", "5.2", "7.0", "8.6", "
 def test_dense_accesses_make_fewer_transactions_than_scattered(capability, l1):
     gpu = machine(capability, l1)
     widths = [4, 8, 16] if capability in ("1.0", "1.1") else [1, 2, 4, 8, 16]  # 1.0 coalesces no narrower words
-    ops = [static_op(width, kind) for width in widths for kind in (OpKind.load, OpKind.store, OpKind.atomic)]
+    ops = [static_instruction(width, kind) for width in widths for kind in (OpKind.load, OpKind.store, OpKind.atomic)]
     dense = [(op, ALL, [4096 + ops[op].width * lane for lane in range(32)]) for op in range(len(ops))]
     scattered = [(op, ALL, [4096 + 512 * lane for lane in range(32)]) for op in range(len(ops))]
     made = coalesce(FakeTrace(ops, dense + scattered), gpu).instructions["count"]
@@ -92,7 +92,7 @@ def test_dense_accesses_make_fewer_transactions_than_scattered(capability, l1):
 
 def test_inactive_lanes_need_no_transactions():
     gpu = machine("2.0", False)  # without L1: sectors of 32 bytes
-    rules = make_rules([static_op(4)], gpu)
+    rules = make_rules([static_instruction(4)], gpu)
     masks = np.array([ALL, 0xFF, 0x1FF, 1, 0xFFFF0000], np.uint32)
     assert least_transactions(rules, np.zeros(5, np.uint16), masks).tolist() == [4, 1, 2, 1, 2]
 

@@ -13,7 +13,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
-from memsim.report.page.command import command
+from memsim.report.page.result import command
 from memsim.support.errors import InputError
 from memsim.why.gains import with_gains
 

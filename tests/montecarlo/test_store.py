@@ -238,6 +238,15 @@ def test_older_files_tell_of_no_access_without_lanes(saved):
     assert store.load(saved).about["executed"] == executed | {"masked": 0}
 
 
+def test_older_files_have_their_counts_renamed(saved):
+    executed = dict.fromkeys(store._EXECUTED_FIELDS, 1)
+    older = {name: count for name, count in executed.items() if name != "compute_instructions"}
+    with changed(saved) as file:
+        _json("about", lambda about: about.update(executed=older | {"gap_instructions": 1}))(file)
+        file.attrs["version"] = [1, 7]
+    assert store.load(saved).about["executed"] == executed
+
+
 def test_profiles_of_older_files_lack_later_counts(saved):
     """As those from before atomics' addresses were."""
     without_addresses = {

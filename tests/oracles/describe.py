@@ -25,7 +25,7 @@ ATOMICS = {
 
 
 class Op(NamedTuple):
-    """A static op, by what the source says."""
+    """A static instruction, by what the source says."""
 
     line: int
     column: int

@@ -1,4 +1,4 @@
-"""What static ops ask for, against sets and lists kept in plain Python, and numpy."""
+"""What static instructions ask for, against sets and lists kept in plain Python, and numpy."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 from dataclasses import replace
 
@@ -61,6 +62,7 @@ def test_the_json_contract(result):
         "convention": "str",
         "waves": "number",
         "whole": "number",
+        "whole_kernel": "number",
         "launch_cycles": "number",
         "kernel_time_ms": sample,
         "kernel_time_interval_ms": interval,
@@ -145,6 +147,16 @@ def test_tables_fit_and_show_everything(result, by):
     if by == "load":
         row = next(line for line in text.splitlines() if "y[ind]" in line)
         assert row.startswith("spmv.py:44") and f"{result.loads[4].share.mean * 100:.1f}" in row
+
+
+def test_ratios_are_printed_as_numpy_finds_them(result):
+    """In percent: the mean with two decimals, the standard deviation of a trial with three, and twice that around."""
+    row = next(line for line in tables(result).splitlines() if line.startswith("L2 read "))
+    values = 100 * result.l2_read.values
+    mean, sd = np.mean(values), np.std(values, ddof=1)
+    assert row.split()[2:4] == [f"{mean:.2f}", f"{sd:.3f}"]
+    low, high = re.findall(r"[\d.]+", row)[-2:]
+    assert (float(low), float(high)) == pytest.approx((mean - 2 * sd, mean + 2 * sd), abs=0.01)
 
 
 def test_tables_print_dash_for_what_does_not_exist():

@@ -59,5 +59,5 @@ def test_mixes_are_entered_once_until_table_is_full():
     counts[0], counts[3] = 3, 2
     assert mix_number(mixes, counts) == 2
     table = mixes.table()
-    assert len(table) == MOST_MIXES and table[2]["count_integer"] == 3 and table[2]["chain_fp32"] == 2
-    assert MIX.names[0] == "count_integer" and MIX.names[3] == "chain_fp32"
+    assert len(table) == MOST_MIXES and table[2]["count_integer"] == 3 and table[2]["critical_fp32"] == 2
+    assert MIX.names[0] == "count_integer" and MIX.names[3] == "critical_fp32"

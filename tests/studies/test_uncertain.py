@@ -132,7 +132,7 @@ def test_what_cannot_be_varied_is_refused_in_line(chase, tmp_path):
     ):
         done = _call("sensitivity", *bad)
         assert done.exit_code == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
-    with pytest.raises(InputError, match="nothing is uncertain"):
+    with pytest.raises(InputError, match="nothing to vary"):
         uncertain(memsim.open_trace(chase), load_gpu("h100"), {})
 
 

@@ -16,12 +16,12 @@ assert BUDGET in BUDGETS, f"MEMSIM_TESTS = {BUDGET}: must be one of {', '.join(B
 # Where a nightly run's random numbers begin; other runs draw the same cases every time.
 FIRST_SEED = int(os.environ.get("MEMSIM_FIRST_SEED", 1000)) if BUDGET == "nightly" else 0
 # Of the cases that a test names, one in so many is drawn; a nightly run draws many times as many, each time others.
-_SHARES = {"quick": 5, "full": 2}
+_SHARES = {"quick": 5, "full": 3}
 _NIGHTLY_FACTOR = 100
 
 
 def cases(count: int, quick: int | None = None) -> int:
-    """How many random cases to draw of ``count``: half in a full run, a fifth or ``quick`` in a quick one."""
+    """How many random cases to draw of ``count``: a third in a full run, a fifth or ``quick`` in a quick one."""
     if BUDGET == "nightly":
         return count * _NIGHTLY_FACTOR
     if quick is not None:

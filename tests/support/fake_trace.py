@@ -22,7 +22,7 @@ from memsim.trace.schema import (
     LaunchShape,
     OpKind,
     Space,
-    StaticOp,
+    StaticInstruction,
 )
 
 ALL = 0xFFFFFFFF
@@ -40,7 +40,7 @@ def machine(capability: str, l1: bool = True, line: int = 128, sector: int | Non
 class FakeTrace:
     """A trace in memory: one warp of instructions (op, mask, addresses by active lane)."""
 
-    ops: list[StaticOp]
+    ops: list[StaticInstruction]
     instructions: list[tuple[int, int, list[int]]]
     strided: dict[int, tuple[int, int]] = field(default_factory=dict)  # row -> (base, stride)
     launch: LaunchShape = LaunchShape((1, 1, 1), (32, 1, 1))
@@ -79,8 +79,8 @@ class FakeTrace:
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 
 
-def static_op(width: int, kind: OpKind = OpKind.load, space: Space = Space.global_) -> StaticOp:
-    return StaticOp(kind, space, width, 0, 1, 1, "kernel.py", "a[i]")
+def static_instruction(width: int, kind: OpKind = OpKind.load, space: Space = Space.global_) -> StaticInstruction:
+    return StaticInstruction(kind, space, width, 0, 1, 1, "kernel.py", "a[i]")
 
 
 def chunk_of(rows: list[int], **columns: list[int]) -> Chunk:

@@ -93,7 +93,7 @@ def instruction(
     kind: OpKind = OpKind.load,
     op: int = 0,
     sequence: bool = True,
-    gap: int = 0,
+    compute_run: int = 0,
     slots: int = 0,
     wavefronts: int = 0,
     barrier: bool = False,
@@ -101,7 +101,7 @@ def instruction(
     off_path: int = 0,
     waits: Sequence[int] | None = None,
     copy: bool = False,
-    mix: int = 0,
+    instruction_mix: int = 0,
     constant: bool = False,
     masked: bool = False,
     arrives: int = 0,
@@ -115,7 +115,7 @@ def instruction(
     Args:
         waits: of each class of loads, how many may be unanswered; None: as the flags have it.
         copy: it answers among the copies.
-        mix: of its gap.
+        instruction_mix: of its compute run.
         wavefronts: of L1 that its transactions take at least.
         constant: the constants' unit takes its slots.
         masked: an access of no lane.
@@ -134,14 +134,15 @@ def instruction(
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     sets, waits_for, stall, result = control
     if answers == NO_ANSWER and (
-        not result or not gap or barrier or masked or arrives or awaits or transactions or slots
+        not result or not compute_run or barrier or masked or arrives or awaits or transactions or slots
     ):
         sets, result = NO_SCOREBOARD, 0
     control = sets, waits_for, stall, result if answers == NO_ANSWER and sets != NO_SCOREBOARD else 0
     return dict(
         control=control,
-        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, critical_path=max(gap - off_path, 0),
-        slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
+        transactions=list(transactions), kind=kind, op=op, flags=flags, compute_run=compute_run,
+        critical_path=max(compute_run - off_path, 0),
+        slots=slots, wavefronts=wavefronts, answers=answers, instruction_mix=instruction_mix, phase=arrives or awaits,
         divergence=divergence,
         **dict(zip(WAIT_COLUMNS, waits, strict=True)),
     )  # fmt: skip
@@ -162,7 +163,18 @@ def trace(
     warps = [warp for block in blocks for warp in block]
     flat = [i for warp in warps for i in warp]
     records = np.zeros(len(flat), INSTRUCTION)
-    for name in ("kind", "op", "flags", "gap", "critical_path", "slots", "wavefronts", *WAIT_COLUMNS, "answers", "mix"):
+    for name in (
+        "kind",
+        "op",
+        "flags",
+        "compute_run",
+        "critical_path",
+        "slots",
+        "wavefronts",
+        *WAIT_COLUMNS,
+        "answers",
+        "instruction_mix",
+    ):
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
@@ -369,29 +381,37 @@ def traces(draw, machine: GPU) -> Transactions:
     others = st.lists(st.tuples(line, mask), min_size=1, max_size=3)
     stored = st.tuples(line, mask, st.integers(0, 255)).map(lambda drawn: (*drawn[:2], drawn[1] & drawn[2]))
     stores = st.lists(stored, min_size=1, max_size=3)
-    op, gap = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
+    op, compute_run = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
     flag = st.booleans()
     wait = st.sampled_from([NO_WAIT, NO_WAIT, 0, 1, 2, 4])
     mixes = draw(_mixes())
     more = dict(
         waits=st.one_of(st.none(), st.lists(wait, min_size=3, max_size=3)),
-        mix=st.integers(0, len(mixes) - 1),
+        instruction_mix=st.integers(0, len(mixes) - 1),
         off_path=st.sampled_from([0, 0, 3, 7]),
         control=_controls() if draw(st.booleans()) else st.just(NO_CONTROL),
     )
     written = st.sampled_from([OpKind.atomic, OpKind.reduction])
     late = dict(wavefronts=st.sampled_from([0, 1, 3, 12]))
     access = st.one_of(
-        st.builds(instruction, loads, st.just(OpKind.load), op, flag, gap, copy=st.booleans(), **more, **late),
-        st.builds(instruction, loads, st.just(OpKind.load), op, flag, gap),
-        st.builds(instruction, stores, st.just(OpKind.store), op, flag, gap, data=flag, **more, **late),
-        st.builds(instruction, others, written, op, flag, gap, **more, **late),
-        st.builds(instruction, others, st.just(OpKind.load), op, flag, gap, bypass=st.just(True), **more),
-        st.builds(instruction, st.just(()), st.sampled_from(OpKind), op, flag, gap, st.integers(0, 4), **more),
+        st.builds(instruction, loads, st.just(OpKind.load), op, flag, compute_run, copy=st.booleans(), **more, **late),
+        st.builds(instruction, loads, st.just(OpKind.load), op, flag, compute_run),
+        st.builds(instruction, stores, st.just(OpKind.store), op, flag, compute_run, data=flag, **more, **late),
+        st.builds(instruction, others, written, op, flag, compute_run, **more, **late),
+        st.builds(instruction, others, st.just(OpKind.load), op, flag, compute_run, bypass=st.just(True), **more),
+        st.builds(instruction, st.just(()), st.sampled_from(OpKind), op, flag, compute_run, st.integers(0, 4), **more),
         st.builds(
-            instruction, st.just(()), st.just(OpKind.load), op, flag, gap, st.integers(1, 4), constant=flag, **more
+            instruction,
+            st.just(()),
+            st.just(OpKind.load),
+            op,
+            flag,
+            compute_run,
+            st.integers(1, 4),
+            constant=flag,
+            **more,
         ),
-        st.builds(instruction, sequence=flag, gap=gap, masked=st.just(True), **more),
+        st.builds(instruction, sequence=flag, compute_run=compute_run, masked=st.just(True), **more),
     )
     width = draw(st.integers(1, 3))
     blocks, phase = [], 0

@@ -18,7 +18,7 @@ def _meta(number, launch):
 
 
 def long_csv(launches, before=("==PROF== Connected to process 4242",)):
-    """A row a metric. A launch is (kernel, grid, block, {metric: (unit, text)})."""
+    """A row per metric. A launch is (kernel, grid, block, {metric: (unit, text)})."""
     lines = [*before, _cells([*META, "Section Name", "Metric Name", "Metric Unit", "Metric Value"])]
     for number, launch in enumerate(launches):
         for name, (unit, text) in launch[3].items():
@@ -27,7 +27,7 @@ def long_csv(launches, before=("==PROF== Connected to process 4242",)):
 
 
 def wide_csv(launches, before=()):
-    """A row a launch, with the units in the row below the header, as ``--page raw``."""
+    """A row per launch, with the units in the row below the header, as ``--page raw``."""
     names = list(dict.fromkeys(name for launch in launches for name in launch[3]))
     units = {name: unit for launch in launches for name, (unit, _) in launch[3].items()}
     lines = [*before, _cells([*META, *names]), _cells([""] * len(META) + [units[name] for name in names])]

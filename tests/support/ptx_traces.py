@@ -29,7 +29,7 @@ def lane_accesses(trace: Trace, starts: Mapping[str, int]) -> dict[tuple[int, in
 
 
 def accesses(trace: Trace) -> dict[int, list[tuple[int, int, int]]]:
-    """(Warp, lane, address) of all accesses by static op, in the order of the trace."""
+    """(Warp, lane, address) of all accesses by static instruction, in the order of the trace."""
     found: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     for chunk in trace.chunks():
         for w, warp in enumerate(chunk.warps):

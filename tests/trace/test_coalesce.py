@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from fake_trace import ALL, FakeTrace, machine, static_op
+from fake_trace import ALL, FakeTrace, machine, static_instruction
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.trace.coalesce import coalesce
@@ -16,7 +16,7 @@ from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 def one(gpu, addresses: list[int], width: int = 4, kind: OpKind = OpKind.load, mask: int = ALL, space=Space.global_):
     """Coalesce one instruction: (its transactions as {(first byte, bytes): count}, its slots)."""
-    result = coalesce(FakeTrace([static_op(width, kind, space)], [(0, mask, addresses)]), gpu)
+    result = coalesce(FakeTrace([static_instruction(width, kind, space)], [(0, mask, addresses)]), gpu)
     return as_bytes(result, gpu), int(result.instructions["slots"][0])
 
 
@@ -133,7 +133,7 @@ def test_stores_carry_the_sectors_they_touch():
 )
 def test_stores_say_which_sectors_they_cover_in_part(width, addresses, masks, partial):
     for kind in OpKind:
-        result = coalesce(FakeTrace([static_op(width, kind)], [(0, ALL, addresses)]), machine("7.0"))
+        result = coalesce(FakeTrace([static_instruction(width, kind)], [(0, ALL, addresses)]), machine("7.0"))
         expected = (masks, partial) if kind is OpKind.store else (result.masks.tolist(), [0] * len(result.masks))
         assert (result.masks.tolist(), result.partial.tolist()) == expected
 
@@ -191,7 +191,7 @@ def test_constant_memory_takes_a_pass_a_distinct_address():
 def test_loads_past_l1_are_coalesced_without_it(capability, masks):
     """One transaction a sector, from 7.0 on a line, marked for the SM; L1's sectors stay those of the others."""
     gpu = machine(capability, sector=64)
-    usual = static_op(4)
+    usual = static_instruction(4)
     ops = [usual, replace(usual, bypass_l1=True)]
     result = coalesce(FakeTrace(ops, [(0, ALL, SEQUENTIAL), (1, ALL, SEQUENTIAL)]), gpu)
     assert result.instructions["count"].tolist() == [1, len(masks)]
@@ -208,7 +208,7 @@ def test_loads_past_l1_are_coalesced_without_it(capability, masks):
 def test_wavefronts_of_the_data_stage(width, stride, wavefronts):
     gpu = override(machine("8.0"), {"l1.banks": 32, "l1.tags_per_cycle": 32, "l1.bytes_per_cycle": 128})
     rows = [(0, ALL, [width * (stride * lane + 4) for lane in range(32)])]
-    (record,) = coalesce(FakeTrace([static_op(width)], rows), gpu).instructions
+    (record,) = coalesce(FakeTrace([static_instruction(width)], rows), gpu).instructions
     assert max(record["wavefronts"], wavefronts) == wavefronts or record["count"] > 8
 
 
@@ -217,14 +217,14 @@ def test_lines_with_equal_folded_numbers_are_looked_up():
     gpu = override(machine("8.0", sector=32), {"l1.tags_per_cycle": 4})
     for lines, wavefronts in (([0, 5, 10, 15], 4), ([0, 1, 2, 3], 1), ([4 * k for k in range(4)], 1), (range(16), 4)):
         rows = [(0, (1 << len(lines)) - 1, [128 * line for line in lines])]
-        (record,) = coalesce(FakeTrace([static_op(4)], rows), gpu).instructions
+        (record,) = coalesce(FakeTrace([static_instruction(4)], rows), gpu).instructions
         assert record["wavefronts"] == wavefronts
 
 
 def test_asynchronous_copy_takes_data_stage_by_its_bytes():
     """512 bytes on their way into shared memory, past L1 or not, take the unit of shared memory 4 cycles of 128."""
     gpu = load_gpu("h100")
-    copy = replace(static_op(16), async_copy=True)
+    copy = replace(static_instruction(16), async_copy=True)
     rows = [(op, ALL, [4096 + 16 * lane for lane in range(32)]) for op in range(2)]
     made = coalesce(FakeTrace([copy, replace(copy, bypass_l1=True)], rows), gpu).instructions
     assert made["wavefronts"].tolist() == [4, 4] and made["count"].tolist() == [4, 4]
@@ -233,7 +233,7 @@ def test_asynchronous_copy_takes_data_stage_by_its_bytes():
 def test_what_leaves_l1_in_cycle_bounds_loads_alone():
     gpu = override(machine("8.6"), {"l1.banks": 32, "l1.bytes_per_cycle": 64})
     for kind, wavefronts in ((OpKind.load, 2), (OpKind.store, 1)):
-        (record,) = coalesce(FakeTrace([static_op(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions
+        (record,) = coalesce(FakeTrace([static_instruction(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions
         assert record["wavefronts"] == wavefronts
 
 
@@ -241,7 +241,7 @@ def test_texture_units_ask_for_a_line_in_pieces():
     """Of an array bound to a texture; loads of read-only data (``ld.global.nc``) are as other loads from 5.x on."""
     gpu, op = (
         override(machine("7.0"), {"l1.sector_bytes": 32, "l1.texture_bytes": 32}),
-        static_op(4, space=Space.texture),
+        static_instruction(4, space=Space.texture),
     )
     wide = override(gpu, {"l1.sector_bytes": 64})  # a piece has at least a sector
     trace = FakeTrace([op], [(0, ALL, SEQUENTIAL)], arrays=[ArrayInfo("t", Space.texture, 0, 4096, 4)])

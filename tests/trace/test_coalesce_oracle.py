@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from budget import drawn
-from fake_trace import ALL, FakeTrace, machine, static_op
+from fake_trace import ALL, FakeTrace, machine, static_instruction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,7 +103,7 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
 
 
 def trace_of(instructions) -> FakeTrace:
-    ops = [static_op(width, kind, space) for width, kind, space, _, _ in instructions]
+    ops = [static_instruction(width, kind, space) for width, kind, space, _, _ in instructions]
     rows = [(i, mask, addresses) for i, (_, _, _, mask, addresses) in enumerate(instructions)]
     return FakeTrace(ops, rows, arrays=[TEXTURE])
 
@@ -126,7 +126,7 @@ def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
         moved = [address + max(move * scale, -min(addresses)) for address in addresses]
         instructions.append((width, kind, space, mask, moved))
         numbers.append(number)
-    ops = [static_op(width, kind, space) for width, kind, space, _, _ in shapes]
+    ops = [static_instruction(width, kind, space) for width, kind, space, _, _ in shapes]
     rows = [(number, mask, moved) for number, (_, _, _, mask, moved) in zip(numbers, instructions, strict=True)]
     check_against_oracle(instructions, gpu, coalesce(FakeTrace(ops, rows, arrays=[TEXTURE]), gpu))
 
@@ -140,7 +140,10 @@ def equal(a: Transactions, b: Transactions) -> bool:
 
 def random_trace(rng, n=60) -> FakeTrace:
     ops = [
-        static_op(w, k, s) for w in (1, 4, 16) for k in OpKind for s in (Space.global_, Space.shared, Space.constant)
+        static_instruction(w, k, s)
+        for w in (1, 4, 16)
+        for k in OpKind
+        for s in (Space.global_, Space.shared, Space.constant)
     ]
     rows = []
     for _ in range(n):
@@ -221,8 +224,8 @@ def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
 def test_strided_and_explicit_encodings_agree():
     rows = [(0, 0b1110_1000, [1000 + 12 * k for k in (0, 2, 3, 4)])]
     gpu = machine("7.0")
-    explicit = coalesce(FakeTrace([static_op(4)], rows), gpu)
-    assert equal(coalesce(FakeTrace([static_op(4)], rows, strided={0: (1000, 12)}), gpu), explicit)
+    explicit = coalesce(FakeTrace([static_instruction(4)], rows), gpu)
+    assert equal(coalesce(FakeTrace([static_instruction(4)], rows, strided={0: (1000, 12)}), gpu), explicit)
 
 
 def test_bad_traces_are_named():
@@ -230,11 +233,11 @@ def test_bad_traces_are_named():
     with pytest.raises(InputError, match=r"^fake.h5: warp_size is 16; .* warps of 32"):
         coalesce(FakeTrace([], [], launch=LaunchShape((1, 1, 1), (32, 1, 1), 16)), gpu)
     with pytest.raises(InputError, match="^fake.h5: ops/width holds 12; "):
-        coalesce(FakeTrace([static_op(12)], []), gpu)
+        coalesce(FakeTrace([static_instruction(12)], []), gpu)
     with pytest.raises(InputError, match="^fake.h5: instructions/base of row 0 leads to a negative address"):
-        coalesce(FakeTrace([static_op(4)], [(0, ALL, [0] * 32)], strided={0: (64, -4)}), gpu)
+        coalesce(FakeTrace([static_instruction(4)], [(0, ALL, [0] * 32)], strided={0: (64, -4)}), gpu)
 
 
 def test_a_directory_that_cannot_be_written_is_named(tmp_path):
     with pytest.raises(InputError, match="coalesced trace cannot be written: No such file"):
-        coalesce(FakeTrace([static_op(4)], [(0, ALL, [0] * 32)]), machine("2.0"), tmp_path / "absent")
+        coalesce(FakeTrace([static_instruction(4)], [(0, ALL, [0] * 32)]), machine("2.0"), tmp_path / "absent")

@@ -54,24 +54,24 @@ def link(file):
 
 def two_mixes(file):
     for name in MIX.names:
-        replaced(f"mixes/{name}", lambda v: np.append(v, v))(file)
-    file["mixes/count_half"][1] = 4
-    file["instructions/mix"][0] = 1
+        replaced(f"instruction_mixes/{name}", lambda v: np.append(v, v))(file)
+    file["instruction_mixes/count_half"][1] = 4
+    file["instructions/instruction_mix"][0] = 1
 
 
 def longer_chain(file):
     two_mixes(file)
-    file["mixes/chain_half"][1] = 5
+    file["instruction_mixes/critical_half"][1] = 5
 
 
 def more_stalls(file):
     two_mixes(file)
-    file["mixes/stall_cycles"][1] = 61
+    file["instruction_mixes/stall_cycles"][1] = 61
 
 
 def more_links(file):
     two_mixes(file)
-    file["mixes/chain_guard"][1] = 5
+    file["instruction_mixes/critical_guard"][1] = 5
 
 
 DAMAGE = {
@@ -95,7 +95,7 @@ DAMAGE = {
     ),
     "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
     "link to another file": (link, "addresses"),
-    "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
+    "wrong dtype": (replaced("instructions/compute_run", lambda v: v.astype("i8")), "instructions/compute_run"),
     "wrong dimensions": (replaced("addresses", lambda v: v.reshape(-1, 1)), "addresses"),
     "short column": (replaced("instructions/stride", lambda v: v[:-1]), "instructions/stride"),
     "short addresses": (replaced("addresses", lambda v: v[:-1]), "warps/first_address"),
@@ -114,14 +114,14 @@ DAMAGE = {
     "explicit": (element("instructions/stride", 0, EXPLICIT), "warps/first_address"),
     "dependence": (attribute("dependence", "neither"), "dependence"),
     "instructions": (attribute("instructions", 3), "instructions"),
-    "mix beyond the table": (element("instructions/mix", 0, 1), "instructions/mix"),
-    "mix of another gap": (two_mixes, "instructions/mix"),
-    "mixes without a first row": (element("mixes/count_fp32", 0, 1), "mixes"),
-    "longer chain than there is": (longer_chain, "mixes/chain_half"),
-    "more links than instructions": (more_links, "mixes/chain_guard"),
-    "more stalls than instructions have": (more_stalls, "mixes/stall_cycles"),
-    "no mixes": (lambda file: file.__delitem__("mixes"), "mixes/count_integer"),
-    "short mixes": (replaced("mixes/chain_fp32", lambda v: v[:0]), "mixes/chain_fp32"),
+    "mix beyond the table": (element("instructions/instruction_mix", 0, 1), "instructions/instruction_mix"),
+    "mix of another compute run": (two_mixes, "instructions/instruction_mix"),
+    "mixes without a first row": (element("instruction_mixes/count_fp32", 0, 1), "instruction_mixes"),
+    "longer chain than there is": (longer_chain, "instruction_mixes/critical_half"),
+    "more links than instructions": (more_links, "instruction_mixes/critical_guard"),
+    "more stalls than instructions have": (more_stalls, "instruction_mixes/stall_cycles"),
+    "no mixes": (lambda file: file.__delitem__("instruction_mixes"), "instruction_mixes/count_integer"),
+    "short mixes": (replaced("instruction_mixes/critical_fp32", lambda v: v[:0]), "instruction_mixes/critical_fp32"),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from budget import drawn
-from fake_trace import ALL, FakeTrace, machine, static_op
+from fake_trace import ALL, FakeTrace, machine, static_instruction
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +12,12 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions
 
-OPS = [static_op(4, OpKind.store), static_op(8, OpKind.store), static_op(4, OpKind.load), static_op(1, OpKind.store)]
+OPS = [
+    static_instruction(4, OpKind.store),
+    static_instruction(8, OpKind.store),
+    static_instruction(4, OpKind.load),
+    static_instruction(1, OpKind.store),
+]
 STORES = (0, 1, 3)
 MERGING = override(machine("8.0"), {"l1.merges_stores": True})
 Row = tuple[int, int, list[int]]

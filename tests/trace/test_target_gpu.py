@@ -15,7 +15,7 @@ from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.gpu.presets import load_gpu, override
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
-from memsim.trace.schema import ArrayInfo, LaunchShape, OpKind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, LaunchShape, OpKind, Space, StaticInstruction
 from memsim.trace.target_gpu import resolve_gpu
 from memsim.trace.writer import TraceWriter
 
@@ -53,7 +53,9 @@ def test_trace_that_does_not_tell_is_for_default(tmp_path):
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         array = ArrayInfo("x", Space.global_, 0, 128, 4)
         writer.finish(
-            LaunchShape((1, 1, 1), (32, 1, 1)), [StaticOp(OpKind.load, Space.global_, 4, 0, 1, 1, "k.py", "x")], [array]
+            LaunchShape((1, 1, 1), (32, 1, 1)),
+            [StaticInstruction(OpKind.load, Space.global_, 4, 0, 1, 1, "k.py", "x")],
+            [array],
         )
     silent = Trace.open(tmp_path / "t.h5")
     unsealed(tmp_path / "t.h5")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trace_programs import ARRAYS, OPS, PARAMETERS, PROGRAMS, ROWS, chunk, shape, write_trace
 
-from memsim.support.deprecated import OLD_COLUMNS
+from memsim.support.deprecated import old_column
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
@@ -29,7 +29,7 @@ from memsim.trace.schema import (
     KnownWaits,
     OpKind,
     Space,
-    StaticOp,
+    StaticInstruction,
 )
 from memsim.trace.writer import TraceWriter
 
@@ -79,17 +79,30 @@ def path(tmp_path):
     return tmp_path / "t.h5"
 
 
-def test_a_column_is_found_under_its_older_name(tmp_path):
-    digest = write_trace(tmp_path / "t.h5", ROWS)
-    (expected,) = Trace.open(tmp_path / "t.h5").chunks()
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("instructions/off_path", old_column("instructions/off_path")),
+        ("instructions/compute_run", "instructions/gap"),
+        ("instructions/instruction_mix", "instructions/mix"),
+        ("instruction_mixes/critical_fp32", "mixes/chain_fp32"),
+        ("instruction_mixes/count_fp32", "mixes/count_fp32"),
+        ("instruction_mixes/critical_guard", "mixes/chain_guard"),
+    ],
+)
+def test_datasets_are_found_under_older_names(tmp_path, new, old):
+    digest = write_waits(tmp_path / "t.h5", linked("critical_guard", 3))
+    before = Trace.open(tmp_path / "t.h5")
+    (expected,) = before.chunks()
     with changed(tmp_path / "t.h5") as file:
-        (new, old), *_ = OLD_COLUMNS.items()
         file.move(new, old)
         file.attrs["version"] = [1, 10]
+    unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
-    assert found.off_path.any() and trace.digest == digest
-    assert found.off_path.tolist() == expected.off_path.tolist()
+    for name in ("off_path", "compute_run", "instruction_mix"):
+        assert getattr(expected, name).any() and np.array_equal(getattr(found, name), getattr(expected, name))
+    assert np.array_equal(trace.issue.mixes, before.issue.mixes) and trace.digest == digest
 
 
 def test_older_file_has_no_chains_side_by_side(tmp_path):
@@ -104,7 +117,7 @@ def test_older_file_has_no_chains_side_by_side(tmp_path):
 
 
 MIXES = np.zeros(2, MIX)
-MIXES[1]["count_fp32"], MIXES[1]["chain_fp32"] = 4, 2
+MIXES[1]["count_fp32"], MIXES[1]["critical_fp32"] = 4, 2
 MIXES[1]["count_tensor"], MIXES[1]["count_tensor_f16"] = 1, 4096
 SCOREBOARD = Issue(KnownWaits.scoreboard, Instructions.compiled, MIXES)
 
@@ -123,7 +136,7 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
     (found,) = trace.chunks()
     assert [found.wait_long.tolist(), found.wait_short.tolist(), found.wait_copies.tolist()] == [
         [0, 255], [255, 255], [3, 255]]  # fmt: skip
-    assert found.mix.tolist() == [1, 0] and trace.issue.issued.tolist() == [0, 5]
+    assert found.instruction_mix.tolist() == [1, 0] and trace.issue.issued.tolist() == [0, 5]
     assert np.array_equal(trace.issue.mixes, MIXES) and trace.ops[0].async_copy and not trace.ops[1].async_copy
     assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.scoreboard, Instructions.compiled)
     others = [replace(SCOREBOARD, dependence=KnownWaits.sequence), replace(SCOREBOARD, instructions=Instructions.none)]
@@ -136,7 +149,7 @@ def linked(name, length):
     """SCOREBOARD with so many links of a sort on its chain."""
     mixes = MIXES.copy()
     mixes[name][1] = length
-    if (count := name.replace("chain", "count")) in MIX_DEFAULTS:
+    if (count := name.replace("critical", "count")) in MIX_DEFAULTS:
         mixes[count][1] = length
     return replace(SCOREBOARD, mixes=mixes)
 
@@ -156,7 +169,7 @@ def test_file_before_1_8_has_no_separate_links(tmp_path):
     with changed(tmp_path / "t.h5") as file:
         file.attrs["version"] = [1, 7]
         for name in MIX_DEFAULTS:
-            del file[f"mixes/{name}"]
+            del file[f"instruction_mixes/{name}"]
     unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     list(trace.chunks())
@@ -274,15 +287,17 @@ def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
         file.attrs["version"] = [1, minor]
         for name in ("dependence", "instructions"):
             del file.attrs[name]
-        del file["mixes"], file["ops/async_copy"], file["ops/by_data"], file["sources"]
-        for name in (*WAIT_COLUMNS, "mix", *CONTROL_DEFAULTS):
+        del file["instruction_mixes"], file["ops/async_copy"], file["ops/by_data"], file["sources"]
+        for name in (*WAIT_COLUMNS, "instruction_mix", *CONTROL_DEFAULTS):
             del file[f"instructions/{name}"]
         for name in OLDER[minor]:
             del file["instructions/off_path" if name == "off_path" else f"ops/{name}"]
     unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
-    assert {v for name in WAIT_COLUMNS for v in getattr(found, name).tolist()} == {NO_WAIT} and not found.mix.any()
+    assert {v for name in WAIT_COLUMNS for v in getattr(found, name).tolist()} == {
+        NO_WAIT
+    } and not found.instruction_mix.any()
     assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.sequence, Instructions.none)
     assert trace.digest == digest and len(trace.issue.mixes) == 1
 
@@ -295,7 +310,7 @@ def test_version_1_0_files_have_no_bypassing_ops(path):
 
 
 def test_texts_of_trace_are_shown_on_one_line(tmp_path):
-    odd = StaticOp(OpKind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
+    odd = StaticInstruction(OpKind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
     with TraceWriter(tmp_path / "t.h5", kernel="k\n2", source="s\r", parameters={"a\n": "b\t"}) as writer:
         writer.append(np.arange(1), chunk([[], []]))
         writer.finish(shape([[], []]), [odd], [ArrayInfo("x\u202e", Space.global_, 512, 4096, 4)])

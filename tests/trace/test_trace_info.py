@@ -21,7 +21,7 @@ def test_counts_are_those_of_the_rows(programs):
         assert found.lane_accesses[op] == sum(row[3].bit_count() for row in mine)
     assert found.barriers == len(rows) - len(accesses)
     assert found.sequences == sum(row[1] & Flag.sequence for row in accesses)
-    assert found.gap_instructions == sum(row[2] for row in rows)
+    assert found.compute_instructions == sum(row[2] for row in rows)
     widths = [0 if op.space is Space.shared else op.width for op in OPS]
     assert info.lane_bytes(chunk(programs), OPS) == sum(row[3].bit_count() * widths[row[0]] for row in accesses)
 

@@ -90,7 +90,7 @@ def reduction(n: int = 1 << 20, step: int = 0) -> Launch:
 
 
 def normed(t: Thread, x, out, columns, step):
-    """A row a warp: mean, spread and result, in three passes, or in two."""
+    """A row per warp: mean, spread and result, in three passes, or in two."""
     first = t.global_id // WARP * columns + t.lane_id
     mean, square = t.var(0.0), t.var(0.0)
     for k in range(0, columns, WARP):
@@ -108,7 +108,7 @@ def normed(t: Thread, x, out, columns, step):
 
 
 def normed_by_thread(t: Thread, x, out, columns):
-    """A row a thread, in three passes."""
+    """A row per thread, in three passes."""
     first = t.global_id * columns
     mean, square = t.var(0.0), t.var(0.0)
     for k in range(0, columns, 4):
@@ -123,7 +123,7 @@ def normed_by_thread(t: Thread, x, out, columns):
 
 
 def row_sums(t: Thread, x, means, sums, columns, squares):
-    """Of a row a block: its mean, or, with that, its spread."""
+    """Of a row per block: its mean, or, with that, its spread."""
     partial, tid, mine = t.shared(BLOCK, np.float32), t.thread_idx.x, t.var(0.0)
     mean = means[t.block_idx.x] if squares else 0.0
     for k in range(0, columns, BLOCK):
@@ -143,7 +143,7 @@ def normed_elements(t: Thread, x, means, sums, out, columns):
 
 
 def normed_by_block(t: Thread, x, out, columns):
-    """A row a block, in one pass over what fits registers."""
+    """A row per block, in one pass over what fits registers."""
     partial = t.shared(2 * BLOCK // WARP, np.float32)
     first = t.block_idx.x * columns + t.thread_idx.x
     values = [x[first + k] for k in range(0, columns, BLOCK)]
@@ -164,7 +164,7 @@ def normed_by_block(t: Thread, x, out, columns):
 
 @workload
 def layer_norm(rows: int = 1 << 12, columns: int = 768, step: int = 3) -> Launch:
-    """Layer norms of a row a thread (1), a row a warp, in three passes (3) or two (4), and of a row a block (5)."""
+    """Layer norms: a row per thread (1); a row per warp in three passes (3) or two (4); a row per block (5)."""
     x = np.zeros(rows * columns, np.float32)
     arguments = dict(x=x, out=np.zeros_like(x), columns=columns)
     if step == 1:
@@ -176,7 +176,7 @@ def layer_norm(rows: int = 1 << 12, columns: int = 768, step: int = 3) -> Launch
 
 @workload
 def layer_norm_part(rows: int = 1 << 12, columns: int = 768, part: int = 0) -> Launch:
-    """The second step's three kernels: means (0) and spreads (1) of a row a block, then the elements (2)."""
+    """The second step's three kernels: means (0) and spreads (1) of a row per block, then the elements (2)."""
     x, means, sums = np.zeros(rows * columns, np.float32), np.zeros(rows, np.float32), np.zeros(rows, np.float32)
     arguments = dict(x=x, means=means, sums=sums, columns=columns)
     if part == 2:

@@ -44,7 +44,7 @@ def row_sums(t: Thread, a, sums, rows, columns, fast):
 
 @workload
 def sums(rows: int = 1 << 15, columns: int = 64, fast: bool = False) -> Launch:
-    """A row a thread, stored by rows or by columns."""
+    """A row per thread, stored by rows or by columns."""
     arguments = dict(
         a=np.zeros(rows * columns, np.float32), sums=np.zeros(rows, np.float32), rows=rows, columns=columns
     )
@@ -126,7 +126,7 @@ def norm_by_warp(t: Thread, x, out, columns):
 
 @workload
 def layer_norm(rows: int = 1 << 13, columns: int = 256, fast: bool = False) -> Launch:
-    """A row a thread, or a row a warp."""
+    """A row per thread, or a row per warp."""
     x = np.zeros(rows * columns, np.float32)
     threads = rows * (32 if fast else 1)
     arguments = dict(x=x, out=np.zeros_like(x), columns=columns)

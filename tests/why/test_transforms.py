@@ -305,7 +305,7 @@ def test_every_other_block_ends_at_its_first_barrier():
         assert (
             (after.op[remaining:end] == NO_OP).all()
             and not after.flags[remaining:end].any()
-            and not after.gap[remaining:end].any()
+            and not after.compute_run[remaining:end].any()
         )
 
 
@@ -339,7 +339,7 @@ def test_between_two_warps_one_barrier_stays(order, remaining, syncs):
 
 
 def through_memory(t: Thread, a, b):
-    """What a block stores is read back behind a gap of known instructions, one of unknown ones, and none."""
+    """What a block stores is read back behind a compute run of known instructions, one of unknown ones, and none."""
     a[t.global_id] = 1
     t.sync()
     total = a[t.global_id + 1 - 1]
@@ -356,7 +356,7 @@ def handed_back() -> Launch:
 
 @pytest.mark.parametrize("mixes", [None, MOST_MIXES // 2, MOST_MIXES // 2 + 1])
 def test_load_passed_by_shuffle_leaves_instruction_in_run(mixes):
-    """Of which the mix knows, where it knew the gap's others, unless there is no room for such mixes."""
+    """Of which the mix knows, where it knew the compute run's others, unless there is no room for such mixes."""
     trace = memsim.trace(handed_back, blocks="all")
     if mixes:
         table = np.resize(trace.issue.mixes, mixes)  # of which the trace uses the first ones
@@ -365,13 +365,16 @@ def test_load_passed_by_shuffle_leaves_instruction_in_run(mixes):
     transformed = _repaired(trace, Cause.exchange, tuple(loads))
     (was,), (now,) = trace.chunks(), transformed.chunks()
     handed = np.isin(was.op, loads)
-    assert (now.op[handed] == NO_OP).all() and (now.gap == was.gap + handed).all()
-    unknown = handed & (was.mix == 0) & (was.gap > 0)
-    assert set(was.gap[unknown]) == {3} and len(set(was.gap[handed & ~unknown])) == 2
+    assert (now.op[handed] == NO_OP).all() and (now.compute_run == was.compute_run + handed).all()
+    unknown = handed & (was.instruction_mix == 0) & (was.compute_run > 0)
+    assert set(was.compute_run[unknown]) == {3} and len(set(was.compute_run[handed & ~unknown])) == 2
     room = 2 * len(trace.issue.mixes) <= MOST_MIXES
-    assert (now.mix[~handed] == was.mix[~handed]).all()
-    assert ((now.mix[handed] == 0) == (unknown[handed] | (not room))).all()
+    assert (now.instruction_mix[~handed] == was.instruction_mix[~handed]).all()
+    assert ((now.instruction_mix[handed] == 0) == (unknown[handed] | (not room))).all()
     of_mix = transformed.issue.mixes
-    shuffles = of_mix["count_shuffle"][now.mix].astype(int) - trace.issue.mixes["count_shuffle"][was.mix]
-    assert (shuffles == (now.mix != was.mix) * room).all()
-    assert (transformed.issue.issued[now.mix] == now.gap)[now.mix > 0].all()
+    shuffles = (
+        of_mix["count_shuffle"][now.instruction_mix].astype(int)
+        - trace.issue.mixes["count_shuffle"][was.instruction_mix]
+    )
+    assert (shuffles == (now.instruction_mix != was.instruction_mix) * room).all()
+    assert (transformed.issue.issued[now.instruction_mix] == now.compute_run)[now.instruction_mix > 0].all()

@@ -1,4 +1,4 @@
-// Sparse matrix times vector in CSR format, one row a thread (Baghsorkhi et al., PPoPP 2012, listing 2).
+// Sparse matrix times vector in CSR format, one row per thread (Baghsorkhi et al., PPoPP 2012, listing 2).
 // What traces/spmv.py describes, with distribution=spread structure=hashed: ./spmv [rows [nnz_per_row]]
 #include <algorithm>
 #include <cmath>

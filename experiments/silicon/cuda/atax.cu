@@ -1,4 +1,4 @@
-// The second pass of y = A^T (A x): columns of a matrix in row order, one a thread: ./atax [rows [columns]]
+// The second pass of y = A^T (A x): columns of a matrix in row order, one per thread: ./atax [rows [columns]]
 #include "common.h"
 
 __global__ void times_transposed(const float* a, const float* t, float* y, int rows, int columns) {

@@ -24,8 +24,8 @@ def recall(way_of, cache, tag):
 def find(cache, s, tag):
     """Way of set `s` that holds `tag`, or -1; of a cache whose sets lie one after the other.
 
-    No branch tells where the match is, for the host would guess it wrong; what lies behind a set's ways is looked at
-    too, and a match there comes after any in the set.
+    No branch depends on where the match is, because the host would mispredict it. What lies behind a set's ways is
+    looked at, too; a match there comes after any in the set.
     """
     first, n = first_way(cache, s), cache.shape[0].ways
     start = 0

@@ -1,6 +1,6 @@
 """Which way of a set is replaced: four verbs, of which every policy has its own sort.
 
-``touch`` tells that a way was used, ``victim`` names the way to replace, ``replace`` gives it to another line.
+``touch`` notes that a way was used, ``victim`` names the way to replace, ``replace`` gives it to another line.
 (``ways.invalidate_way``, the fourth, is the same for all: an empty way goes first.)
 """
 
@@ -36,7 +36,7 @@ def for_lru(cache: Cache) -> Cache:
 
 @inlined
 def touch(cache, s, way):
-    """Tell the policy that `way` of set `s` was used."""
+    """Note for the policy that `way` of set `s` was used."""
     policy = cache.shape[0].policy
     if policy == LRU:
         make_newest(cache, s, way)

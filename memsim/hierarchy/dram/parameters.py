@@ -1,4 +1,4 @@
-"""What the configuration tells the loops of the DRAM channels."""
+"""The configuration, as it is read by the loops of the DRAM channels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the configuration tells the loops of the L2 slices."""
+"""The configuration, as it is read by the loops of the L2 slices."""
 
 from __future__ import annotations
 

@@ -40,11 +40,11 @@ class Slices(NamedTuple):
     """All L2 slices: parameters and state."""
 
     p: np.ndarray
-    mapping: np.ndarray  # MAPPING, one a line
+    mapping: np.ndarray  # MAPPING, one per line
     sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position), then of every copy
     slices: np.ndarray
     cache: Cache  # its ways are L2_WAY
-    writers: np.ndarray  # [way] static op that last wrote there
+    writers: np.ndarray  # [way] static instruction that last wrote there
     dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
     written: np.ndarray  # [way] words written of its sectors that stores covered in part; empty where no limit is
     way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy

@@ -30,7 +30,7 @@ def issue(m, sm, slot, pc, count, access, time):
     m.ports[port] = free
     ready = (free - begun * p.issue_cycles + p.issue_per_cycle - 1) // p.issue_per_cycle
     critical_path = np.int64(m.instructions[pc].critical_path) * p.instruction_cycles
-    mix = m.instructions[pc].mix
+    mix = m.instructions[pc].instruction_mix
     if mix:
         critical_path = m.compute_run_times[mix, CRITICAL_PATH]
         ready = max(ready, through_pipes(m, port, mix, own, time))

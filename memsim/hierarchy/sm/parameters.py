@@ -1,4 +1,4 @@
-"""What the configuration tells the loops of the SMs and their L1s."""
+"""The configuration, as it is read by the loops of the SMs and their L1s."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def compute_run_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
             if lanes := getattr(pipes, field):
                 times[:, PIPES.index(pipe)] += -(-results * schedulers * TICKS // lanes)
     for each in LINKS:
-        times[:, CRITICAL_PATH] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
+        times[:, CRITICAL_PATH] += mixes[f"critical_{each}"].astype(np.int64) * link_cycles(gpu, each)
     for each in TENSOR_TYPES:
         if rate := tensor_rate(pipes, each):
             times[:, PIPES.index("tensor")] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)

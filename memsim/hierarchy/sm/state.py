@@ -75,7 +75,8 @@ OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"
 # Also of a way: sectors to be dropped when they come, the memory instruction that last wrote there, the first target
 # that waits for its fill, or -1. Four ways are one cache line of the host.
 L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("pad", "<u2")])
-# Scoreboard, one a warp and class of loads: loads issued, the first of them whose times are known, the latest of these.
+# Scoreboard, one per warp and class of loads: loads issued, the first of them whose times are known, the latest
+# of these.
 BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
 CLASSES = len(LoadClass)
 RING = 64  # loads of a class that may be unanswered, at most
@@ -120,10 +121,10 @@ class SMs(NamedTuple):
     lines: np.ndarray
     masks: np.ndarray
     partial: np.ndarray
-    merged: np.ndarray  # sectors that are not sent, one a transaction or empty
+    merged: np.ndarray  # sectors that are not sent, one per transaction or empty
     words: np.ndarray  # words that a store writes of its partial sectors, one per transaction or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
-    mapping: np.ndarray  # MAPPING, one a line
+    mapping: np.ndarray  # MAPPING, one per line
     sms: np.ndarray
     divergences: np.ndarray  # PARTING, one an instruction or empty
     warps: np.ndarray  # SLOTS an SM; the same again for second paths, where warps diverge

@@ -92,7 +92,7 @@ def goes_to_memory(m, pc):
 @inlined
 def acts_first(m, pc):
     """Whether there is anything to do before an instruction can be ready for the load-store unit."""
-    if m.instructions[pc].gap > 0 or m.p[0].memory_issue or m.p[0].second_path_slots:
+    if m.instructions[pc].compute_run > 0 or m.p[0].memory_issue or m.p[0].second_path_slots:
         return True
     return not goes_to_memory(m, pc)
 
@@ -115,11 +115,11 @@ def act(m, sm, slot, time):
             return
         if p.second_path_slots:
             diverge(m, sm, slot, pc, time)
-        gap = np.int64(m.instructions[pc].gap)
+        compute_run = np.int64(m.instructions[pc].compute_run)
         access = p.memory_issue if goes_to_memory(m, pc) else 0
         if m.instructions[pc].flags & MASKED:
             access = p.masked_issue
-        to_issue = gap + access
+        to_issue = compute_run + access
         if to_issue > 0 and m.warps[w].run_issued == 0:
             m.warps[w].run_issued = 1
             ready = issue(m, sm, slot, pc, to_issue, access, max(time, m.stalls[w]) if len(m.controls) else time)

@@ -1,4 +1,4 @@
-"""What the configuration tells the loops of address translation."""
+"""The configuration, as it is read by the loops of address translation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def translation_parameters(gpu: GPU, key: int, n_ops: int) -> np.ndarray:
 
     Args:
         key: of the hashed draws of arbitration.
-        n_ops: static ops of the trace; what walks load is counted in the row behind theirs.
+        n_ops: static instructions of the trace; what walks load is counted in the row behind theirs.
     """
     own = gpu.translation
     return record_of(

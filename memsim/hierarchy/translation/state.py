@@ -36,7 +36,7 @@ class TLBs(NamedTuple):
     pages: np.ndarray  # PAGE
     entry_sets: np.ndarray  # [entry] set in the shared TLB
     steps: np.ndarray  # STEP [page * walk_levels + level], lines numbered as those of the trace, behind them
-    mapping: np.ndarray  # MAPPING, one a line
+    mapping: np.ndarray  # MAPPING, one per line
     tlbs: Cache  # of all SMs; tags are pages, a way under way is pending
     miss_of: np.ndarray  # [way] miss under way that fills it
     under_way: np.ndarray  # [sm] misses under way

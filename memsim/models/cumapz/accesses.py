@@ -14,7 +14,7 @@ from memsim.models.cumapz.loops import count_bank_passes, move_bytes
 from memsim.models.cumapz.program import CumapzProgram, Index, Threads
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import make_rules
-from memsim.trace.schema import OpKind, Space, StaticOp
+from memsim.trace.schema import OpKind, Space, StaticInstruction
 
 HALF, WARP = 16, 32  # lanes whose accesses are looked at together, and lanes that take a branch together
 _AT_ONCE = 1 << 20  # threads
@@ -114,7 +114,7 @@ class _Meter:
     _room: tuple[np.ndarray, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        op = StaticOp(OpKind.load, Space.global_, self.width, 0, 0, 0, "", "")
+        op = StaticInstruction(OpKind.load, Space.global_, self.width, 0, 0, 0, "", "")
         self._rule = make_rules([op], self.gpu)
         self._scratch = np.full(coalesce_loop.SCRATCH_SHAPE, coalesce_loop.EMPTY, np.int64)
         self._position = np.zeros(1, coalesce_loop.POSITION)

@@ -29,7 +29,7 @@ class Traced:
         fetches_together: independent fetches, of one sequence; mean of the warps that fetch.
         first_blocks: of equation 4.
         skew_seen: whether the trace has them, and ch_skew is counted; 1 is put for it otherwise.
-        fetches_seen: whether the trace tells which stores to shared memory keep what was loaded; without, it has no
+        fetches_seen: whether the trace shows which stores to shared memory keep what was loaded; without, it has no
             buffers.
     """
 

@@ -22,10 +22,10 @@ _REST = "#C4C4C4"
 
 
 def loads(result: RunResult) -> Figure:
-    """Left, each load's share of all latency; right, its expected latency X by level, and what was observed.
+    """Left, each load's share of all latency; right, its expected latency by level, and what was observed.
 
-    The bars are after the paper's figure 8 (Baghsorkhi 2012): X by the level it comes from, with the 95 % interval of
-    its mean; a diamond is the latency that the closed loop observed. Shared memory has shares and no X.
+    The bars follow the paper's figure 8 (Baghsorkhi 2012): expected latency by the level that it comes from, with the
+    95 % interval of its mean. A diamond is the observed latency. Shared memory has shares and no expected latency.
     """
     waited = [load for load in result.loads if load.share.mean > 0]
     shown = most_waited(result, _BARS)
@@ -46,7 +46,7 @@ def loads(result: RunResult) -> Figure:
 
 
 def most_waited(result: RunResult, limit: int) -> list[Load]:
-    """The `limit` loads that have an X with the largest share of all latency, in source order."""
+    """The `limit` loads that have an expected latency, with the largest share of all latency, in source order."""
     seen = [load for load in result.loads if load.distribution.counts.any() and np.isfinite(load.x.mean)]
     longest = sorted(seen, key=lambda load: -load.share.mean)[:limit]
     return [load for load in seen if any(load is other for other in longest)]

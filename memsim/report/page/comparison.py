@@ -39,7 +39,7 @@ def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
 
 
 def _loads_differ(results: Mapping[str, RunResult]) -> bool:
-    """Whether the loads' expected latencies are worth a picture: two equal bars tell nothing."""
+    """Whether the loads' expected latencies are worth a picture: two equal bars show nothing."""
     first, *others = (comparison_figures.array_latencies(result) for result in results.values())
     return any(
         first.keys() != other.keys() or any(abs(other[name] / x - 1) > _ALIKE for name, x in first.items())

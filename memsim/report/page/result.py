@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from math import prod
+from pathlib import Path, PurePath
 from typing import Any
 
 from memsim.analysis.choices import Grouping
@@ -12,7 +14,6 @@ from memsim.analysis.table import Table
 from memsim.analysis.tables import milliseconds, number, with_interval
 from memsim.analysis.utilization import utilization
 from memsim.report import figures
-from memsim.report.page.command import command
 from memsim.report.page.pictures import svg
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
@@ -98,7 +99,7 @@ def _key_figures(result: RunResult) -> list[tuple[str, str, str]]:
             text = f"{with_interval(ratio, 100, 2)} %"
             found.append((f"{level.upper()} {access} hits", text, f"convention {result.convention}"))
     found.append(("DRAM traffic", f"{moved:,.1f} MB", "reads and writes per trial"))
-    found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "loaded DRAM latency (Tm)"))
+    found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "loaded DRAM latency"))
     return found
 
 
@@ -119,7 +120,7 @@ def _findings(bottlenecks: Sequence[Bottleneck] | None) -> list[dict[str, Any]] 
     return [
         {
             "cause": str(one.cause),
-            "stake": one.expected_saving,
+            "share_of_time": one.expected_saving,
             "gain": gain_text(one),
             "replayed": one.gain.transform if one.gain else "",
             "advice": "; or ".join(dict.fromkeys(finding.advice for finding in one.findings)),
@@ -151,3 +152,28 @@ def _crowding(result: RunResult) -> dict[str, Any]:
 
 def _l1_sets(gpu: dict[str, Any]) -> int:
     return max(1, gpu["l1"]["size_bytes"] // (gpu["l1"]["line_bytes"] * gpu["l1"]["ways"]))
+
+
+def command(result: RunResult) -> str:
+    """The commands that make a result again: the trace, as far as the file states it, and the run of these trials."""
+    about = result.trials.about
+    trace = about["trace"]
+    lines = []
+    if trace["source"].endswith(".py"):
+        library = Path(trace["source"]).parent == Path("traces")
+        name = Path(trace["source"]).stem if library else trace["source"]
+        given = " ".join(f"-p {shlex.quote(f'{key}={value}')}" for key, value in trace["parameters"].items())
+        blocks = " --blocks all" if trace["blocks"] == prod(trace["grid"]) else f" --gpu {shlex.quote(result.gpu)}"
+        lines.append(f"memsim trace {shlex.quote(name)} {given}{blocks} -o trace.h5".replace("  ", " "))
+    else:
+        source = " ".join(PurePath(word).name for word in trace["source"].split())  # paths are of the author's machine
+        lines.append(f"# trace.h5: {source}, digest {trace['digest'][:12]}")
+    warm = " --warm" if about.get("warm") else ""
+    gpu, trials = shlex.quote(result.gpu), len(result.trials.trial)
+    if (before := about.get("launches_before")) is not None:
+        traces = "[..., 'trace.h5']" if before else "['trace.h5']"
+        call = f"memsim.simulate_program({traces}, {result.gpu!r}, trials={trials}, seed={result.seed})[{len(before)}]"
+        lines.append(f"# in Python, with the {len(before)} launches before it: {call}")
+        return "\n".join(lines)
+    lines.append(f"memsim run trace.h5 --gpu {gpu} --trials {trials} --seed {result.seed}{warm} -o result.h5")
+    return "\n".join(lines)

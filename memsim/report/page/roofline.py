@@ -25,7 +25,7 @@ def roofline(result: RunResult) -> Figure:
     instructions = warp_instructions(result)
     roofs = _bandwidths(result)
     if not instructions > 0:
-        draw_empty(axis, "the trace does not tell its instructions")
+        draw_empty(axis, "the trace does not state its instructions")
         return figure
     seconds = result.cycles.mean * result.ns_per_cycle / 1e9
     rate, peak = instructions / seconds / 1e9, _peak(result)

@@ -26,11 +26,11 @@ class Remedy:
     """The estimated saving of a cause that has one of its findings in a line.
 
     Attributes:
-        stake: share of the kernel's time, of all the cause's findings together, 0 to 1.
+        share_of_time: share of the kernel's time, of all the cause's findings together, 0 to 1.
         text: the cause, and its estimated speed-up.
     """
 
-    stake: float
+    share_of_time: float
     text: str
 
 
@@ -39,8 +39,8 @@ class Measure:
     """What one line requests, and the result.
 
     Attributes:
-        accesses: its static ops, as text.
-        share: of all latency waited for, 0 to 1.
+        accesses: its static instructions, as text.
+        share: part of the latency of all loads, 0 to 1.
         l1_hit, l2_hit: of its loads, 0 to 1, nan where there is none.
         latency: mean of one transaction, cycles.
         sectors, least: per warp instruction to global memory: requested, and what dense, aligned lanes would need; nan

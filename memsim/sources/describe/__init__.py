@@ -12,7 +12,7 @@ A kernel is a function of ``t`` (:class:`Thread`) and its arguments; it is execu
 
 What to know:
 
-- Indexing an array is a memory access. Each indexing expression is a static op.
+- Indexing an array is a memory access. Each indexing expression is a static instruction.
 - A value belongs to the region (``where``, loop) it is computed in. What must outlive the region, or change in it, is a
   variable ``v = t.var(...)``, whose assignments ``v += ...`` and ``v.set(...)`` reach the active lanes only. Using a
   value outside its region is an error, never a wrong number.

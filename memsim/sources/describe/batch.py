@@ -30,7 +30,7 @@ class Batch:
     Args:
         shape: the launch.
         block_ids: i8 [n_blocks], linear numbers of the blocks.
-        ops, log, mixes: where static ops, accesses and the instructions of gaps go.
+        ops, log, mixes: where static instructions, accesses and the instructions of compute runs go.
         fast_math: functions are intrinsics.
     """
 
@@ -223,7 +223,7 @@ class Batch:
         self._enter_mixes(first)
 
     def _enter_mixes(self, first: int) -> None:
-        """Give the log's rows from ``first`` on the mixes of their gaps."""
+        """Give the log's rows from ``first`` on the mixes of their compute runs."""
         instruction_mixes.enter_mixes(
             self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes, *self._scratch
         )
@@ -299,7 +299,7 @@ class Batch:
         bypass: bool = False,
         copy: bool = False,
     ) -> tuple[np.ndarray, int]:
-        """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
+        """Log one access: its elements [rows, warp_size] and instruction. `data` is what a stored value depends on."""
         elements, since = self._elements(array, index, kind, width)
         op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass=bypass, copy=copy)
         context = self.context
@@ -331,7 +331,7 @@ class Batch:
     def _log_access(
         self, array: DeviceArray, op: int, elements: np.ndarray, width: int, since: Since, data: Since
     ) -> None:
-        """A row of every active warp, with what it waits for, and the mix of its gap."""
+        """A row of every active warp, with what it waits for, and the mix of its compute run."""
         context, log = self.context, self._log
         first = int(log.cursor[0])
         log.reserve(len(context.bits), elements.size)
@@ -354,7 +354,7 @@ class Batch:
         self._enter_mixes(first)
 
     def _brought(self, op: int) -> np.ndarray:
-        """What the value of the warps' newest load, of a static op, depends on."""
+        """What the value of the warps' newest load, of a static instruction, depends on."""
         warps = self.context.frame.warps
         since = np.full((len(warps), waiting.DEPENDENCES), -1, np.int32)
         since[:, waiting.SEQUENCE_OF] = self._state[warps, SEQUENCE]

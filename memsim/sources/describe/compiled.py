@@ -1,6 +1,6 @@
 """The compiled loops of describing: logging accesses and moving data.
 
-Lanes are matrices [rows, warp_size], one row a warp; ``bits`` u4 [rows] are the active lanes of each row and ``warps``
+Lanes are matrices [rows, warp_size], one row per warp; ``bits`` u4 [rows] are the active lanes of each and ``warps``
 the rows' warp numbers in the batch. Rows without active lanes are skipped.
 """
 

@@ -1,4 +1,4 @@
-"""The non-memory instructions of a description: charged to warps by class, and entered as the mix of a row's gap."""
+"""The compute runs of a description: charged to warps by class, and entered as instruction mixes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def issue_critical_path(state, bits, warps, count, critical_path):
 
 @loop
 def enter_mixes(rows, first, last, state, mixes, fields, before):
-    """Give rows ``first`` to ``last`` of the log, each the newest of its warp, the mix of their gaps.
+    """Give rows ``first`` to ``last`` of the log, each the newest of its warp, the mix of their compute runs.
 
     Neighbouring warps have mostly issued the same, which is looked up once. Scratch: `fields` i8 [MIX_FIELDS], zeros,
     and `before` i8 [N_CLASSES + 1].
@@ -49,26 +49,29 @@ def enter_mixes(rows, first, last, state, mixes, fields, before):
     for i in range(first, last):
         row = rows[i]
         counts = state[row["warp"], COUNTS : COUNTS + N_CLASSES + 1]
-        gap, critical_path = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["off_path"])
+        compute_run, critical_path = (
+            np.int64(row["compute_run"]),
+            np.int64(row["compute_run"]) - np.int64(row["off_path"]),
+        )
         same = critical_path == critical_path_before
         for k in range(N_CLASSES + 1):
             same &= counts[k] == before[k]
             before[k] = counts[k]
             counts[k] = 0
         if not same:
-            number = mix_of(mixes, before, gap, critical_path, fields)
+            number = mix_of(mixes, before, compute_run, critical_path, fields)
             critical_path_before = critical_path
-        row["mix"] = number
+        row["instruction_mix"] = number
 
 
 @loop
-def mix_of(mixes, counts, gap, critical_path, fields):
-    """Number of the mix of a gap: its longest chain has the classes as the whole has; 0 if one is unknown."""
-    if counts[UNKNOWN] != 0 or gap == 0:
+def mix_of(mixes, counts, compute_run, critical_path, fields):
+    """Number of the mix of a compute run: its longest chain has the classes as the whole has; 0 if one is unknown."""
+    if counts[UNKNOWN] != 0 or compute_run == 0:
         return np.int64(0)
     so_far = np.int64(0)
     for k in range(N_CLASSES):
         fields[2 * k] = counts[k]
-        fields[2 * k + 1] = (so_far + counts[k]) * critical_path // gap - so_far * critical_path // gap
+        fields[2 * k + 1] = (so_far + counts[k]) * critical_path // compute_run - so_far * critical_path // compute_run
         so_far += counts[k]
     return mix_number(mixes, fields)

@@ -1,4 +1,4 @@
-"""Static ops: from the position of an indexing expression in the kernel's source to its number in the trace."""
+"""Static instructions: from the position of an indexing expression in the source to its number in the trace."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 from types import CodeType, FrameType
 
 from memsim.sources.describe.arrays import DeviceArray
-from memsim.trace.schema import NO_OP, LoadClass, OpKind, StaticOp
+from memsim.trace.schema import NO_OP, LoadClass, OpKind, StaticInstruction
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def position(code: CodeType, instruction: int) -> ExpressionPosition:
 
 
 class ExpressionOps:
-    """The static ops of a description, one an indexing expression and array, filled in as the kernel meets them.
+    """The static instructions of a description, one per indexing expression and array, added when first executed.
 
     Args:
         shown: gives the file's name as the trace shows it.
@@ -50,7 +50,7 @@ class ExpressionOps:
         # Two caches, as one expression has several bytecode offsets once the interpreter specializes it.
         self._numbers: dict[tuple[CodeType, int, int, OpKind, int], int] = {}
         self._by_position: dict[tuple[ExpressionPosition, int, OpKind, int], int] = {}
-        self._ops: list[StaticOp] = []
+        self._ops: list[StaticInstruction] = []
         self._used: set[int] = set()
         self._by_data: set[int] = set()
 
@@ -81,7 +81,9 @@ class ExpressionOps:
         if len(self._ops) >= NO_OP:
             raise RuntimeError(f"the kernel has more than {NO_OP} memory instructions")
         shown, column = self._shown(where.filename), where.column + 1
-        op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, bypass, copy)
+        op = StaticInstruction(
+            kind, array.space, width, array.number, where.line, column, shown, where.text, bypass, copy
+        )
         self._ops.append(op)
         return len(self._ops) - 1
 
@@ -97,7 +99,7 @@ class ExpressionOps:
         """Note that an index of the op comes from loaded data."""
         self._by_data.add(number)
 
-    def table(self) -> list[StaticOp]:
+    def table(self) -> list[StaticInstruction]:
         """The ops by number; atomics whose old values nobody used are reductions."""
         unused = (op.kind is OpKind.atomic and number not in self._used for number, op in enumerate(self._ops))
         return [

@@ -12,7 +12,7 @@ from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
 from memsim.sources.mixes import new_mixes
-from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape, StaticOp
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape, StaticInstruction
 
 BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache
 BATCH_BYTES = 1 << 26  # of one batch's log, which is what bounds the memory
@@ -42,7 +42,7 @@ class Recorder:
         return LaunchShape(shape.grid, shape.block, shape.warp_size, shape.registers, self._memory.shared_bytes)
 
     @property
-    def ops(self) -> list[StaticOp]:
+    def ops(self) -> list[StaticInstruction]:
         return self._ops.table()
 
     @property

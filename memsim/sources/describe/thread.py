@@ -268,13 +268,13 @@ class Thread:
         """
         batch = self._batch
         source, _ = batch.matrix(lane, np.int64)
-        asked = source % batch.shape.warp_size
-        there = np.broadcast_to(batch.context.lanes(), asked.shape)
+        from_lane = source % batch.shape.warp_size
+        there = np.broadcast_to(batch.context.lanes(), from_lane.shape)
         absent = ValueError("a shuffle reads a lane that is not active")
-        batch.check_active(~np.take_along_axis(there, asked, 1), absent)
+        batch.check_active(~np.take_along_axis(there, from_lane, 1), absent)
         data, _ = batch.matrix(value, value.dtype)
         return batch.evaluate(
-            lambda *_: np.take_along_axis(data, asked, 1), value, lane, becomes=lambda *_: ONE[SHUFFLE]
+            lambda *_: np.take_along_axis(data, from_lane, 1), value, lane, becomes=lambda *_: ONE[SHUFFLE]
         )
 
     def shuffle_down(self, value: Lanes, delta: int) -> Lanes:

@@ -1,4 +1,4 @@
-"""What warps wait for, as the values of a description tell it: every value carries the newest loads that it is made of.
+"""What warps wait for, as the values of a description show it: every value carries the newest loads that it is made of.
 
 An address, a condition that an access stands under and what is stored are waited for by that access. Arithmetic is not
 in its place in the source: a compiler puts it behind the loads that do not need it, so what it uses is waited for where

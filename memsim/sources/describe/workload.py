@@ -30,7 +30,7 @@ class Launch:
         shared_bytes: of a block, in addition to what the kernel declares with ``t.shared``.
         fast_math: the program is compiled with ``--use_fast_math``, or written with intrinsics such as ``__sinf``: its
             functions of single precision are few instructions.
-        residencies: default snapshot in multiples of the threads resident on the whole GPU; None: as large as it
+        residencies: default block sample in multiples of the threads resident on the whole GPU; None: as large as it
             takes to turn over the last-level cache (Baghsorkhi 2012, section 3.1).
         expected: computes what the kernel leaves in its arrays once every block has run, for tests.
     """

@@ -16,22 +16,22 @@ MOST_COMPUTE_RUN = 2**32 - 1
 
 
 @loop
-def write_plain(rows, cursor, flags, gap, mask):
+def write_plain(rows, cursor, flags, compute_run, mask):
     """A row without memory access: a barrier, or what a warp issues last."""
-    write_strided(rows, cursor, NO_OP, flags, gap, mask, 0, 0)
+    write_strided(rows, cursor, NO_OP, flags, compute_run, mask, 0, 0)
 
 
 @loop
-def write_strided(rows, cursor, op, flags, gap, mask, base, stride):
+def write_strided(rows, cursor, op, flags, compute_run, mask, base, stride):
     """One access whose lanes lie `stride` apart, which is below 2**31."""
     row = rows[cursor[0]]
     row["base"] = base
     row["stride"] = stride
-    _fill(rows, cursor, op, flags, gap, mask)
+    _fill(rows, cursor, op, flags, compute_run, mask)
 
 
 @loop
-def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
+def write_lanes(rows, addresses, cursor, op, flags, compute_run, mask, lanes, some):
     """One access of the lanes in `mask`; of lanes too far apart for one row, further rows that follow at once.
 
     Args:
@@ -56,17 +56,17 @@ def write_lanes(rows, addresses, cursor, op, flags, gap, mask, lanes, some):
                     count += 1
         rest ^= lane_mask
         encode_addresses(rows[cursor[0]], addresses, cursor, some[0], some[1], count, low, 0, 1)
-        _fill(rows, cursor, op, flags, gap, lane_mask)
-        flags, gap = 0, 0
+        _fill(rows, cursor, op, flags, compute_run, lane_mask)
+        flags, compute_run = 0, 0
 
 
 @loop
-def _fill(rows, cursor, op, flags, gap, mask):
+def _fill(rows, cursor, op, flags, compute_run, mask):
     """What a row has besides its addresses; it is done then."""
     row = rows[cursor[0]]
     row["op"] = op
     row["flags"] = flags
-    row["gap"] = min(gap, MOST_COMPUTE_RUN)
+    row["compute_run"] = min(compute_run, MOST_COMPUTE_RUN)
     row["mask"] = mask
     row["off_path"] = 0
     wait_for_none(row)

@@ -1,4 +1,4 @@
-"""The static ops and arrays of an imported trace, as they are met in it."""
+"""The static instructions and arrays of an imported trace, as they are met in it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 
 from memsim.sources import local_memory
 from memsim.sources.imported.sass import Does, RecordedOpcode
-from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticInstruction
 
 
 @dataclass(frozen=True)
 class CopiedRange:
-    """A range of device memory that the program filled: as near to an array as such a trace tells."""
+    """A range of device memory that the program filled: as near to an array as such a trace shows."""
 
     base: int
     bytes: int
 
 
 class ImportedOps:
-    """The static ops of an imported trace in order of first use; each has the array that its first access lies in.
+    """The static instructions of an imported trace, in order of first use, each with the array of its first access.
 
     Args:
         copies: ranges that name arrays ``copy1``, ``copy2`` ...; what lies in none is in an array ``global``.
@@ -31,7 +31,7 @@ class ImportedOps:
         self._bases = [copy.base for copy in self._copies]
         self._numbers = {copy: number for number, copy in enumerate(copies, 1)}
         self._arrays: dict[tuple[Space, CopiedRange | None], ArrayInfo] = {}
-        self.ops: list[StaticOp] = []
+        self.ops: list[StaticInstruction] = []
 
     @property
     def arrays(self) -> list[ArrayInfo]:
@@ -48,7 +48,7 @@ class ImportedOps:
         line: int = 0,
         unread: bool = False,
     ) -> int:
-        """Number of a new static op.
+        """Number of a new static instruction.
 
         Args:
             opcode: what it does.
@@ -64,7 +64,7 @@ class ImportedOps:
         bypass = opcode.bypass_l1 and space is Space.global_
         copy = opcode.text.startswith("LDGSTS") and space is not Space.shared
         copy |= opcode.does is Does.bulk and kind is OpKind.load
-        self.ops.append(StaticOp(kind, space, opcode.width, array, line, 0, file, text, bypass, copy))
+        self.ops.append(StaticInstruction(kind, space, opcode.width, array, line, 0, file, text, bypass, copy))
         return len(self.ops) - 1
 
     def _array(self, space: Space, address: int, width: int) -> int:

@@ -19,7 +19,7 @@ from memsim.trace.schema import OpKind, Space
 class Does(IntEnum):
     """What an instruction means for the trace."""
 
-    compute = 0  # nothing with memory: part of the next access's gap
+    compute = 0  # nothing with memory: part of the next access's compute run
     wait = 1  # waits for loads under way, issues nothing
     end = 2  # ends the warp, issues nothing
     barrier = 3
@@ -35,8 +35,8 @@ class Where(IntEnum):
     shared = 1
     local = 2
     constant = 3
-    generic = 4  # the address tells
-    both = 5  # LDGSTS names a shared address in one line and a global one in the next: the address tells
+    generic = 4  # the address decides
+    both = 5  # LDGSTS names a shared address in one line and a global one in the next: the address decides
 
 
 @dataclass(frozen=True)

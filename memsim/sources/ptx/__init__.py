@@ -1,10 +1,28 @@
 """Kernels as PTX, run on the CPU for what their warps access: the front end of every language that compiles to it."""
 
-from memsim.sources.ptx.launch import PtxLaunch
-from memsim.sources.ptx.memory import DeviceMemory
-from memsim.sources.ptx.trace import execute, load_loops, trace_launch
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memsim.sources.ptx.launch import PtxLaunch
+    from memsim.sources.ptx.memory import DeviceMemory
+    from memsim.sources.ptx.trace import execute, load_loops, trace_launch
 from memsim.support.deprecated import old_names
 
 __all__ = ["PtxLaunch", "DeviceMemory", "execute", "load_loops", "trace_launch"]
 
-__getattr__ = old_names(__name__)
+_LATER = {  # machine code uses modules of this package, and `trace` uses machine code
+    "PtxLaunch": "launch",
+    "DeviceMemory": "memory",
+    "execute": "trace",
+    "load_loops": "trace",
+    "trace_launch": "trace",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        return old_names(__name__)(name)
+    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

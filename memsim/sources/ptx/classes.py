@@ -81,14 +81,14 @@ class Segment:
     stalls: int = 0
 
     @property
-    def gap(self) -> int:
+    def compute_run(self) -> int:
         """All instructions."""
         return sum(self.counts) + self.tensors
 
     @property
     def critical_path(self) -> int:
         """Those on the longest chain of dependent ones."""
-        return min(self.gap, max(sum(self.critical_links), int(self.gap > 0)))
+        return min(self.compute_run, max(sum(self.critical_links), int(self.compute_run > 0)))
 
     def __add__(self, other: Segment) -> Segment:
         return Segment(
@@ -128,7 +128,7 @@ class Counter:
         """The number of the segment since the last call, which ends before an instruction; -1 if there was nothing."""
         segment = self._segment(self._now, before)
         self._now = []
-        if segment.gap == 0:
+        if segment.compute_run == 0:
             return -1
         if segment not in self._numbers:
             self._numbers[segment] = len(self.segments)

@@ -81,7 +81,7 @@ class CoResident:
         device.machine = single._replace(
             rows=device.machine.rows,
             listed=device.machine.listed,
-            gaps=device.machine.gaps,
+            compute_runs=device.machine.compute_runs,
             next_mix=device.machine.next_mix,
         )
         device.team = 1

@@ -19,7 +19,7 @@ from memsim.sources.ptx.module import Instruction
 from memsim.trace.schema import LINKS
 
 GUARD, OPERAND, BRANCH = (LINKS.index(link) for link in ("guard", "operand", "branch"))
-_FIXED = (INTEGER, FP32, HALF, MULTIPLY)  # classes whose results no scoreboard tells of
+_FIXED = (INTEGER, FP32, HALF, MULTIPLY)  # classes whose results no scoreboard covers
 # In links of arithmetic, to tell which of two chains is the longer one: Volta's 12 and 8 cycles to 4. From Ampere on an
 # access takes 5, so that there a chain to one may stand for another that is up to 3 cycles longer.
 _LENGTH = {GUARD: 3, OPERAND: 2}
@@ -33,7 +33,7 @@ class DependentInstructions:
     Attributes:
         links: by LINKS, how many of them there are.
         last: class of the last one, where its result has a fixed latency.
-        matrix: matrix instructions among them, no links: their time is the gap's (`sm.pipes.tensor_cycles`).
+        matrix: matrix instructions among them, no links: their time is the compute run's (`sm.pipes.tensor_cycles`).
     """
 
     links: tuple[int, ...] = (0,) * len(LINKS)

@@ -260,7 +260,7 @@ class KernelMachine:
             "made": np.zeros((NO_OP, 2), np.int32),
             "n_made": np.zeros(1, np.int64),
             "next_mix": self._mixes.next,
-            "gaps": self._mixes.gaps,
+            "compute_runs": self._mixes.compute_runs,
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
             "loops": np.zeros(lazily_compiled_ops.N_LOOPS, np.int64),
         }
@@ -322,4 +322,4 @@ class KernelMachine:
 
     def grow_mixes(self) -> None:
         """Give the machine the tables of mixes, which may have grown."""
-        self.machine = self.machine._replace(gaps=self._mixes.gaps, next_mix=self._mixes.next)
+        self.machine = self.machine._replace(compute_runs=self._mixes.compute_runs, next_mix=self._mixes.next)

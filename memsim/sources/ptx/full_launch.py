@@ -1,4 +1,4 @@
-"""Runs all blocks of a launch once and traces the snapshot's while they run: memory is as after a GPU's run."""
+"""Runs all blocks of a launch once and traces the block sample meanwhile: memory is as after a run on a GPU."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memsim.sources.traced_blocks import LEAST_WAVES
 from memsim.support.errors import InputError
 
 MOST_EXECUTED = 1 << 26
-"""Micro-ops of warps that a snapshot has at most, unless its blocks are given: so many take about ten seconds."""
+"""Micro-ops of warps that a block sample has at most, unless its blocks are given: so many take about ten seconds."""
 
 
 @dataclass
@@ -66,13 +66,13 @@ def run_and_trace(
     is_worth: Callable[[int], bool] = lambda _: True,
     progress: Progress | None = None,
 ) -> FullLaunch:
-    """Run all blocks of a launch in order; those of the snapshot are traced.
+    """Run all blocks of a launch in order; those of the block sample are traced.
 
     Args:
         traced: computes all values and traces.
         rest: gives what runs the other blocks.
         out: the trace file.
-        gpu: whose occupancy and L2 size choose the snapshot.
+        gpu: whose occupancy and L2 size choose the block sample.
         blocks: as in :func:`memsim.sources.ptx.trace.trace_launch`.
         snapshot_only: the other blocks do not run.
         is_worth: from the accesses of the launch, guessed from its first blocks, to whether it is traced any further.

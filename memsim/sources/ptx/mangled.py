@@ -8,7 +8,7 @@ from functools import cache
 
 @cache
 def demangled(name: str) -> str:
-    """A C++ name as its author would write it; as it is, where no C++ runtime is installed that can tell.
+    """A C++ name as its author would write it; as it is, where no C++ runtime is installed that can decode it.
 
     >>> demangled("main"), demangled("s")  # which alone would be the code of a type, short
     ('main', 's')

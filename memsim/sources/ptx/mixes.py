@@ -1,4 +1,4 @@
-"""Sums of segments, each distinct one a number: what the gaps of rows are made of."""
+"""Sums of segments, each distinct one a number: what the compute runs of rows are made of."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class LaunchMixes:
         self.mixes: list[Segment] = [Segment()]
         self._numbers = {self.mixes[0]: 0}
         self.next = np.full((64, max(len(segments), 1)), -1, np.int32)
-        self.gaps = np.zeros((64, 2), np.int64)
+        self.compute_runs = np.zeros((64, 2), np.int64)
         for segment in range(len(segments)):
             self.learn(0, segment)
 
@@ -32,10 +32,10 @@ class LaunchMixes:
         if total not in self._numbers:
             self._numbers[total] = len(self.mixes)
             self.mixes.append(total)
-            if len(self.mixes) > len(self.gaps):
-                self.gaps = np.concatenate([self.gaps, np.zeros_like(self.gaps)])
+            if len(self.mixes) > len(self.compute_runs):
+                self.compute_runs = np.concatenate([self.compute_runs, np.zeros_like(self.compute_runs)])
                 self.next = np.concatenate([self.next, np.full_like(self.next, -1)])
-            self.gaps[self._numbers[total]] = total.gap, total.critical_path
+            self.compute_runs[self._numbers[total]] = total.compute_run, total.critical_path
         self.next[mix, segment] = self._numbers[total]
 
     def table(self) -> np.ndarray:
@@ -45,7 +45,7 @@ class LaunchMixes:
             for name, count in zip(INSTRUCTION_CLASSES, mix.counts, strict=True):
                 row[f"count_{name}"] = count
             for name, links in zip(LINKS, mix.critical_links, strict=True):
-                row[f"chain_{name}"] = links
+                row[f"critical_{name}"] = links
             row["count_tensor"], row["stall_cycles"] = mix.tensors, mix.stalls
             for name, macs in zip(TENSOR_TYPES, mix.macs, strict=True):
                 row[f"count_{name}"] = macs

@@ -1,4 +1,4 @@
-"""Static ops of a trace: an instruction with the array it accesses, where it stands in the source."""
+"""Static instructions of a trace: an instruction with the array it accesses, where it stands in the source."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction, SourcePosition
 from memsim.sources.ptx.program import LoweredKernel
-from memsim.sources.ptx.widths import width_of_access
-from memsim.trace.schema import OpKind, Space, StaticOp
+from memsim.sources.ptx.text import type_bytes
+from memsim.trace.schema import OpKind, Space, StaticInstruction
 
 TEXTURE_FETCHES = ("tex", "tld4")
 _INSTALLED = frozenset(["site-packages", "dist-packages"])  # folders of packages, also where they lie below a program's
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 
 
-def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel) -> list[StaticOp]:
+def static_instructions(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel) -> list[StaticInstruction]:
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
     frames = Frames(launch)
@@ -36,7 +36,7 @@ def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel)
             kind = OpKind.reduction
         space = _space(one, info.space)
         found.append(
-            StaticOp(
+            StaticInstruction(
                 kind,
                 space,
                 _width(device, one, array),
@@ -55,9 +55,9 @@ def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel)
 
 def _of_machine_code(
     program: LoweredKernel, number: int, array: int, space: Space, position: SourcePosition, inlined: str
-) -> StaticOp:
+) -> StaticInstruction:
     one, facts = program.origin[number], program.facts
-    return StaticOp(
+    return StaticInstruction(
         facts.kind(one), facts.space(one, space), facts.width(one), array, position.line, position.column,
         position.file, one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
     )  # fmt: skip
@@ -72,7 +72,7 @@ def _space(one: Instruction, space: Space) -> Space:
 
 def _width(device: KernelMachine, one: Instruction, array: int) -> int:
     """Bytes of a lane's access; of a fetch, those of a texel."""
-    return device.texel_bytes(array) if one.name in TEXTURE_FETCHES else width_of_access(one)
+    return device.texel_bytes(array) if one.name in TEXTURE_FETCHES else _width_of_access(one)
 
 
 def kind_of(one: Instruction) -> OpKind:
@@ -122,3 +122,23 @@ class Frames:
             found = (path for path in self._launch.sources(file) if _INSTALLED.isdisjoint(path.parts))
             self._own[file] = any(True for _ in found)
         return self._own[file]
+
+
+def _width_of_access(one: Instruction) -> int:
+    """Bytes of a lane's access."""
+    if one.name in ("ldmatrix", "stmatrix"):
+        return 16
+    if one.name == "cp":
+        return _copy_bytes(one)
+    if one.name in ("suld", "sust"):
+        kind = next((part for part in one.opcode if part in ("b8", "b16", "b32", "b64")), "b32")
+        count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4")), 1)
+        return count * type_bytes(kind)
+    count = next((int(part[1:]) for part in one.opcode if part in ("v2", "v4", "v8")), 1)
+    return count * type_bytes(one.type)
+
+
+def _copy_bytes(one: Instruction) -> int:
+    """Bytes of a lane's asynchronous copy; bulk copies are logged as pieces of 16."""
+    size = one.operands[2] if len(one.operands) > 2 and not one.has("bulk") else None
+    return int(getattr(size, "value", 16))

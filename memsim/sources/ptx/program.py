@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.effects import copied_registers, effects, is_register_copy, loads_data
-from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import RESERVED_REGISTER, KernelLayout
 from memsim.sources.ptx.lowering.builder import Builder
 from memsim.sources.ptx.lowering.dispatch import lower
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.ptx.memory import DeviceMemory
-from memsim.sources.ptx.module import Function, Instruction, SourcePosition
+from memsim.sources.ptx.module import Function, Instruction, Label, SourcePosition
 from memsim.sources.ptx.slice import NeededValues, everything, needed, read_space
 
 END = Instruction(("ret",), (), None, 0, SourcePosition())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
 ENDING = ("bra", "brx", "ret", "exit", "trap")
+
+
+@dataclass
+class BasicBlock:
+    """Instructions that run one after another: labels at their start, a branch at most at their end."""
+
+    labels: list[str] = field(default_factory=list)
+    instructions: list[Instruction] = field(default_factory=list)
+
+
+def basic_blocks(body: Sequence[Instruction | Label]) -> list[BasicBlock]:
+    """A body cut at its labels and behind its branches, in the order of the text."""
+    blocks = [BasicBlock()]
+    for one in body:
+        if isinstance(one, Label):
+            if blocks[-1].instructions:
+                blocks.append(BasicBlock())
+            blocks[-1].labels.append(one.name)
+            continue
+        blocks[-1].instructions.append(one)
+        if one.name in ENDING:
+            blocks.append(BasicBlock())
+    return blocks
 
 
 @dataclass(frozen=True)
@@ -56,7 +79,7 @@ def build(
         tracing: charge instructions, and wait for loads where registers depend on them.
 
     Raises:
-        InputError: an instruction that memsim does not know, by its line.
+        InputError: an instruction that memsim does not support, by its line.
     """
     fixed = fixed_registers(launch, layout)
     builder = Builder(launch.source, function.registers, fixed, layout.symbols)
@@ -97,7 +120,7 @@ def _reserved(layout: KernelLayout) -> dict[str, int]:
 
 
 def _workspace(launch: PtxLaunch) -> dict[str, int]:
-    """Where the driver tells cooperative groups that the grid's workspace lies."""
+    """Where the driver writes for cooperative groups where the grid's workspace is."""
     if not launch.workspace:
         return {}
     return {"%envreg1": launch.workspace >> 32, "%envreg2": launch.workspace & 0xFFFFFFFF}

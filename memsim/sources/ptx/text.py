@@ -87,7 +87,7 @@ class _Parser(TokenCursor):
                     self._module.stamps[name] = stamp
 
     def _stamp(self, at: int) -> Stamp | None:
-        """Time and size, which `, 1700000000, 1234` after a file's name may tell."""
+        """Time and size, which `, 1700000000, 1234` after a file's name may state."""
         following = self._tokens[at : at + 4]
         if [one.kind for one in following] != ["punctuation", "number"] * 2:
             return None
@@ -326,7 +326,7 @@ class _Parser(TokenCursor):
         elif token.text in _LINE_DIRECTIVES or token.text in (".b8", ".b16", ".b32", ".b64"):
             self._skip_line(token.line)
         else:
-            raise self._error(token, f"has the directive {token.text}, which memsim does not know")
+            raise self._error(token, f"has the directive {token.text}, which memsim does not support")
 
     def _pragma(self, function: Function) -> None:
         """``.pragma "nounroll";`` in the block that a loop begins with is of that loop (PTX ISA 9.0, chapter 12)."""

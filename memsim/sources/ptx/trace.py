@@ -23,7 +23,7 @@ from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.mixes import LaunchMixes
-from memsim.sources.ptx.ops import static_ops
+from memsim.sources.ptx.ops import static_instructions
 from memsim.sources.ptx.program import LoweredKernel, build
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
 from memsim.sources.ptx.text import type_bytes
@@ -227,19 +227,19 @@ def trace_launch(
     check: bool = False,
     progress: Progress | None = None,
 ) -> Trace:
-    """Run a launch's snapshot and write what its warps access.
+    """Run a launch's block sample and write what its warps access.
 
     Args:
         launch: what is launched; ``registers`` of it, where known, count for occupancy.
         memory: where its arrays lie; what the kernel stores that feeds no address is not computed without ``check``.
         out: the trace file.
-        gpu: whose occupancy and L2 size choose the snapshot.
+        gpu: whose occupancy and L2 size choose the block sample.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: as section 3.1 of Baghsorkhi 2012.
         check: compute all values, those of tensor cores too.
         progress: called with the blocks done and all, after every batch.
 
     Raises:
-        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends,
+        InputError: an instruction that memsim does not support, an access outside all arrays, a kernel that never ends,
         blocks
             outside the grid, a file that cannot be written. Nothing is left behind.
     """
@@ -264,11 +264,11 @@ def begin_trace(ready: KernelRun, out: str | Path, gpu: GPU) -> TraceWriter:
 
 
 def finish_trace(ready: KernelRun, writer: TraceWriter, shape: LaunchShape) -> None:
-    """Complete a trace with its static ops, arrays and mixes."""
+    """Complete a trace with its static instructions, arrays and mixes."""
     issue = Issue(KnownWaits.scoreboard, Instructions.estimated, ready.mixes.table())
     if ready.program.facts is not None:
         issue = replace(issue, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
-    ops = static_ops(ready.launch, ready.device, ready.program)
+    ops = static_instructions(ready.launch, ready.device, ready.program)
     writer.finish(
         shape,
         ops,
@@ -296,10 +296,10 @@ def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayI
 def chunks(
     ready: KernelRun, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be.
+    """All the block sample's blocks with their rows; the first team's accesses decide on how many there will be.
 
     Args:
-        most_executed: micro-ops of warps, as far as the first team's tell; None: any number. Without effect where
+        most_executed: micro-ops of warps, as the first team's show; None: any number. Without effect where
             ``blocks`` are given.
     """
     team, warps = ready.device.team, ready.device.warps
@@ -308,7 +308,7 @@ def chunks(
     ids = ready.blocks(np.arange(start, start + team))
     chunk = ready.chunk(len(ids), 0)
     if selected is None:
-        accessed = lane_bytes(chunk, static_ops(ready.launch, ready.device, ready.program)) / len(ids)
+        accessed = lane_bytes(chunk, static_instructions(ready.launch, ready.device, ready.program)) / len(ids)
         selected = traced_blocks.default_blocks(shape, gpu, None, accessed)
         if most_executed is not None:
             selected = selected[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]

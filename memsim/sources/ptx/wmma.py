@@ -36,7 +36,7 @@ def without_wmma(function: Function, where: str) -> Function:
         where: what errors call the PTX.
 
     Raises:
-        InputError: a fragment of a shape, type or layout that memsim does not know; the line of the PTX is named.
+        InputError: a fragment of a shape, type or layout that memsim does not support, with its line.
     """
     if not any(isinstance(one, Instruction) and one.name == "wmma" for one in function.body):
         return function
@@ -84,7 +84,7 @@ class _Expansion:
     def expand(self) -> None:
         one = self._one
         if not self._k or one.has("u4", "s4", "b1"):
-            raise self._error("is of a shape or type that memsim does not know")
+            raise self._error("is of a shape or type that memsim does not support")
         if one.has("mma"):
             return self._multiply()
         listed, address = (one.operands[0], one.operands[1]) if one.has("load") else (one.operands[1], one.operands[0])
@@ -149,7 +149,7 @@ class _Expansion:
         if matrix.bytes >= 4:
             return self._load_elements(matrix, listed, address, stride)
         if matrix.transposed and matrix.bytes != 2:
-            raise self._error("has a layout that memsim does not know for elements of 8 bits")
+            raise self._error("has a layout that memsim does not support for elements of 8 bits")
         shared = any(one.split("::")[0] == "shared" for one in self._one.opcode)
         if shared and matrix.bytes == 2:
             return self._load_rows(matrix, listed, address, stride)
@@ -222,7 +222,7 @@ class _Expansion:
         matrix = _Matrix(self._m, self._n, transposed, type_bytes(kind))
         per = 2 * matrix.bytes
         if matrix.transposed and matrix.bytes < 4:
-            raise self._error("has a layout that memsim does not know for sums of 16 bits")
+            raise self._error("has a layout that memsim does not support for sums of 16 bits")
         of_line, pair = self._lane_bits(2, 7), self._lane_bits(0, 3)
         line = self.made("shl.b32", pair, Immediate(1)) if transposed else of_line
         along = self.made("mul.lo.s32", of_line if transposed else pair, Immediate(matrix.bytes if transposed else per))

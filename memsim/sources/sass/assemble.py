@@ -72,7 +72,7 @@ def _carried(data: bytes, architecture: int) -> Assembled:
 def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
     """What a kernel needs on a GPU, or why nobody knows."""
     found = assembled_for(ptx, gpu)
-    return found.needs.get(entry) or found.problem or f"ptxas tells of no kernel {entry}"
+    return found.needs.get(entry) or found.problem or f"ptxas reports no kernel {entry}"
 
 
 def assembled_for(ptx: str, gpu: GPU) -> Assembled:

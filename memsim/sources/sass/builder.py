@@ -57,7 +57,7 @@ class SassBuilder(Builder):
 
     def unknown(self, what: str = "has a form") -> UnknownMachineCode:
         """What stops an instruction that cannot be run."""
-        return UnknownMachineCode(f"{self.one.opcode} {self.one.operands} {what} that memsim does not know")
+        return UnknownMachineCode(f"{self.one.opcode} {self.one.operands} {what} that memsim does not support")
 
     # -- values
 

@@ -120,7 +120,7 @@ def _read(kernel: SassKernel) -> set[int]:
 
 
 def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
-    """Refuse to read what the driver puts into bank 0 and memsim does not know.
+    """Refuse to read what the driver puts into bank 0, unless memsim supports it.
 
     Raises:
         UnknownMachineCode: naming the place.
@@ -134,7 +134,7 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
     known += [(offsets.workspace, 8)] if offsets.workspace >= 0 else []
     known += [(at, 8) for at in (offsets.shared, offsets.local, offsets.constant) if at >= 0]
     if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
-        raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
+        raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not support")
 
 
 def literal(kernel: SassKernel, offset: int) -> int:

@@ -84,7 +84,7 @@ class ControlCodes:
 
     def _take(self) -> int:
         segment, self._now = self._now, Segment()
-        if segment.gap == 0:
+        if segment.compute_run == 0:
             return -1
         if segment not in self._numbers:
             self._numbers[segment] = len(self.segments)
@@ -98,7 +98,7 @@ def _makes_row(micro: Sequence[int]) -> bool:
 
 
 def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
-    """What one instruction adds to a gap.
+    """What one instruction adds to a compute run.
 
     Args:
         stall: cycles until the next instruction; None: as its control code says.

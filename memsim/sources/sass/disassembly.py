@@ -1,6 +1,6 @@
 """SASS with its source lines and control codes, as ``nvdisasm`` prints it.
 
-Since Volta an instruction is 128 bits, whose bits 105 to 125 tell the hardware how to issue it: stall cycles, yield,
+Since Volta an instruction is 128 bits, whose bits 105 to 125 control how the hardware issues it: stall cycles, yield,
 the scoreboards that its reads and its result release, and those it waits for (Jia et al., *Dissecting the NVIDIA Volta
 GPU Architecture via Microbenchmarking*, 2018, section 2.1).
 """

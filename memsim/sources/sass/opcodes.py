@@ -217,10 +217,10 @@ def lower(b: SassBuilder) -> None:
     one = b.one
     row = OPCODES.get(one.name)
     if row is None:
-        raise UnknownMachineCode(f"{one.name} is not known to memsim")
+        raise UnknownMachineCode(f"{one.name} is not supported")
     modifiers = (GROUP_SHAPE if _GROUP_SHAPE.fullmatch(part) else part for part in one.modifiers)
     if strange := [part for part in modifiers if part not in row.modifiers]:
-        raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not know")
+        raise UnknownMachineCode(f"{one.opcode} has .{strange[0]}, which memsim does not support")
     row.lower(b)
     if b.one in b.kernel.phase_tests:
         mbarriers.follow_test(b)

@@ -12,7 +12,7 @@ from memsim.why.transforms.transform import Blocks, Transform
 
 def without_idle_barriers(blocks: Blocks, transformed: Chunk) -> Chunk:
     """Blocks after a transform, but for barriers that order nothing: no warp of the block accesses memory between
-    such a barrier and the one before. What it waits for, and the gap in front of it, stay.
+    such a barrier and the one before. What it waits for, and the compute run in front of it, stay.
 
     Args:
         blocks: as they were.

@@ -1,4 +1,4 @@
-"""What a block hands to itself through memory, handed from lane to lane instead."""
+"""What a block hands to itself through memory, exchanged from lane to lane instead."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def pass_by_shuffle(trace: Trace, ops: tuple[int, ...], name: str) -> Transform:
         loads = np.isin(blocks.chunk.op[rows], ops)
         addresses = lane_addresses(blocks.chunk, rows)
         active, keys = addresses != IDLE, sectors_of_blocks(blocks.block[rows], addresses)
-        handed = np.intersect1d(keys[loads][active[loads]], keys[~loads][active[~loads]])
-        left_out = rows[(np.isin(keys, handed) | ~active).all(axis=1)]
+        exchanged = np.intersect1d(keys[loads][active[loads]], keys[~loads][active[~loads]])
+        left_out = rows[(np.isin(keys, exchanged) | ~active).all(axis=1)]
         idle = np.full((len(left_out), LANES), IDLE, np.int64)
         shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(more_mixes))
         return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
@@ -47,17 +47,18 @@ def _and_a_shuffle(mixes: np.ndarray) -> np.ndarray:
     """Each mix with one shuffle more; none where a trace cannot tell so many apart."""
     more = mixes.copy() if 2 * len(mixes) <= MOST_MIXES else mixes[:0].copy()
     more["count_shuffle"] += 1
-    more["chain_shuffle"] += 1
+    more["critical_shuffle"] += 1
     return more
 
 
 def _with_shuffles(chunk: Chunk, rows: np.ndarray, n_more: int) -> Chunk:
-    """A shuffle more in the gaps of some rows, whose mixes are ``n_more`` on.
+    """One more shuffle in the compute runs of some rows, whose mixes are ``n_more`` rows further on.
 
-    Where what is in a gap is not known, it is one more of that; without a mix for it, nothing of the gap is known.
+    A compute run of unknown instructions becomes longer by one. If there is no mix with the shuffle, the classes of the
+    compute run are no longer known.
     """
-    gap, mix = chunk.gap.copy(), chunk.mix.copy()
-    known = ((mix[rows] != 0) | (gap[rows] == 0)) & (n_more > 0)
+    compute_run, mix = chunk.compute_run.copy(), chunk.instruction_mix.copy()
+    known = ((mix[rows] != 0) | (compute_run[rows] == 0)) & (n_more > 0)
     mix[rows] = np.where(known, mix[rows] + mix.dtype.type(n_more), 0)
-    gap[rows] += 1
-    return replace(chunk, gap=gap, mix=mix)
+    compute_run[rows] += 1
+    return replace(chunk, compute_run=compute_run, instruction_mix=mix)

@@ -26,7 +26,7 @@ def find_transforms(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) 
     Args:
         cause: what was found.
         trace: the trace.
-        ops: static ops of the findings.
+        ops: static instructions of the findings.
         gpu: that it was found on.
     """
     name = " and ".join(sorted({_array_name(trace, op) for op in ops}))

@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
-from memsim.trace.schema import MIX, Chunk, LaunchShape, RepairedChunk, StaticOp
+from memsim.trace.schema import MIX, Chunk, LaunchShape, RepairedChunk, StaticInstruction
 
 BLOCK_ROWS = 1 << 16  # rows of whole blocks that are transformed together, where blocks are not longer
 
@@ -29,7 +29,7 @@ class Blocks:
     warp: np.ndarray
 
     def rows_of(self, ops: tuple[int, ...]) -> np.ndarray:
-        """Rows of some static ops, ascending."""
+        """Rows of some static instructions, ascending."""
         return np.flatnonzero(np.isin(self.chunk.op, ops))
 
 
@@ -53,7 +53,7 @@ class Transform:
     change: Callable[[Trace], Change] | None = None
     machine: Callable[[GPU], GPU] | None = None
     launch: Callable[[LaunchShape], LaunchShape] | None = None
-    more_ops: tuple[StaticOp, ...] = ()
+    more_ops: tuple[StaticInstruction, ...] = ()
     more_mixes: np.ndarray = field(default_factory=lambda: np.zeros(0, MIX))
 
     def of(self, trace: Trace, gpu: GPU) -> tuple[Trace, GPU]:

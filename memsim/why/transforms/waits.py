@@ -108,7 +108,7 @@ def copy_asynchronously(ops: tuple[int, ...]) -> Transform:
     def change(blocks: Blocks) -> Chunk:
         chunk = blocks.chunk
         copies = blocks.rows_of(ops)
-        copies = copies[(chunk.flags[copies] & Flag.data != 0) & (chunk.gap[copies] == 0)]
+        copies = copies[(chunk.flags[copies] & Flag.data != 0) & (chunk.compute_run[copies] == 0)]
         barriers = np.flatnonzero(chunk.flags & Flag.barrier)
         after = np.searchsorted(barriers, copies)
         copied, after = copies[after < len(barriers)], after[after < len(barriers)]

@@ -68,7 +68,7 @@ def test_without_phases_blocks_are_items_in_order():
 def test_blocks_fill_sms_breadth_first_then_free_slots():
     """Three one-warp blocks on two SMs with one slot: the short one's SM takes the third, launch_cycles later."""
     gpu = machines.gpu(sm__count=2, sm__launch_cycles=50)
-    short, long = [instruction(gap=1)], [instruction(gap=100)]
+    short, long = [instruction(compute_run=1)], [instruction(compute_run=100)]
     tx = machines.trace([[long], [short], [[instruction([(0, 1)], op=1)]]])
     system = System(tx, gpu, 1, np.random.SeedSequence(0))
     trial = system.run()

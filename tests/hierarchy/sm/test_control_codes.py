@@ -21,7 +21,7 @@ def waits(mask, stall=0):
 
 def result(of, number, latency_of=1, **more):
     """An instruction whose result sets a scoreboard."""
-    return work(1, mix=1, control=(number, 0, 1, RESULT_CLASSES.index(of) + 1), **more)
+    return work(1, instruction_mix=1, control=(number, 0, 1, RESULT_CLASSES.index(of) + 1), **more)
 
 
 def test_warp_waits_for_scoreboards_that_it_names():
@@ -70,8 +70,8 @@ def test_a_result_waits_for_its_pipe_to_begin():
 
 def test_stall_counts_are_the_time_of_a_gap():
     """Ten instructions whose stall counts add up to 47, whatever a chain would take."""
-    assert cycles(board(), [work(10, mix=1)], mixes=mix(count_fp32=10, stall_cycles=47)) == 47
-    assert cycles(board(), [work(10, mix=1)], mixes=mix(count_fp32=10, stall_cycles=4)) == 10  # issue ports
+    assert cycles(board(), [work(10, instruction_mix=1)], mixes=mix(count_fp32=10, stall_cycles=47)) == 47
+    assert cycles(board(), [work(10, instruction_mix=1)], mixes=mix(count_fp32=10, stall_cycles=4)) == 10  # issue ports
 
 
 def test_stall_count_holds_back_what_follows_access():
@@ -86,6 +86,6 @@ def test_stall_count_holds_back_what_follows_access():
 
 def test_a_branch_is_resolved_before_the_next_instruction():
     """Two branches of three cycles each, in addition to stall counts, where the GPU states them."""
-    mixes = mix(count_control=2, count_fp32=8, stall_cycles=47, chain_resolve=2)
-    assert cycles(board(), [work(10, mix=1)], mixes=mixes) == 47
-    assert cycles(board(sm__pipes=dict(resolve_cycles=3)), [work(10, mix=1)], mixes=mixes) == 47 + 2 * 3
+    mixes = mix(count_control=2, count_fp32=8, stall_cycles=47, critical_resolve=2)
+    assert cycles(board(), [work(10, instruction_mix=1)], mixes=mixes) == 47
+    assert cycles(board(sm__pipes=dict(resolve_cycles=3)), [work(10, instruction_mix=1)], mixes=mixes) == 47 + 2 * 3

@@ -21,14 +21,14 @@ def cycles(tx, warps=1, **changes):
     return int(System(tx, gpu, warps, np.random.SeedSequence(0)).run().cycles)
 
 
-def step(waits=SHORT, gap=0):
+def step(waits=SHORT, compute_run=0):
     """A load of shared memory, whose address the one before it brings."""
-    return instruction(slots=1, sequence=False, waits=waits, gap=gap)
+    return instruction(slots=1, sequence=False, waits=waits, compute_run=compute_run)
 
 
 def work(count, off_path=None, waits=NONE):
     return instruction(
-        gap=count,
+        compute_run=count,
         off_path=count if off_path is None else off_path,
         sequence=False,
         waits=waits,

@@ -17,12 +17,12 @@ def cycles(warp: list[dict], warps: int, **changes) -> int:
 def test_one_port_issues_instruction_every_so_many_cycles():
     """Ten warps of a hundred instructions, in a trace that accesses nothing."""
     for issue, expected in ((1, 1000), (4, 4000)):
-        assert cycles([instruction(gap=100)], 10, sm__issue_cycles=issue) == expected
+        assert cycles([instruction(compute_run=100)], 10, sm__issue_cycles=issue) == expected
 
 
 def test_memory_instructions_take_issue_slots_where_they_do():
     """Ten warps, each alternates between an instruction and an access that hits L1 or is to shared memory."""
-    warp = [instruction(slots=1, gap=1) for _ in range(100)]
+    warp = [instruction(slots=1, compute_run=1) for _ in range(100)]
     off, on = (
         cycles(warp, 10, sm__issue_cycles=4, sm__memory_issue=whether, sm__shared_latency_cycles=1)
         for whether in (False, True)
@@ -52,7 +52,7 @@ def test_access_without_lanes_takes_turn_where_configured():
 
 def test_address_unit_waits_for_no_other_warps_gap():
     """Two warps of a scheduler: one computes for 4,000 cycles before its access, the other accesses all the time."""
-    long, short = [instruction(slots=1, gap=1000)], [instruction(slots=1, sequence=False)] * 100
+    long, short = [instruction(slots=1, compute_run=1000)], [instruction(slots=1, sequence=False)] * 100
     sm = dict(sm__memory_issue=True, sm__schedulers=1, sm__instruction_cycles=4, sm__address_cycles=4)
     both = System(machines.trace([[long, short]]), machines.gpu(**sm), 1, np.random.SeedSequence(0)).run().cycles
     assert both < 4000 + 100

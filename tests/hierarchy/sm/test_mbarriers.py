@@ -27,7 +27,7 @@ def copy(line, **more):
 
 
 def work(count, waits=NONE, **more):
-    return instruction(gap=count, off_path=count, sequence=False, waits=waits, **more)
+    return instruction(compute_run=count, off_path=count, sequence=False, waits=waits, **more)
 
 
 def awaits(phase):

@@ -50,14 +50,14 @@ def test_sequences_are_waits_for_everything(data):
 
 def work(count, waits=NONE, **more):
     """Instructions that do not depend on each other, a cycle each."""
-    return instruction(gap=count, off_path=count, sequence=False, waits=waits, **more)
+    return instruction(compute_run=count, off_path=count, sequence=False, waits=waits, **more)
 
 
 LONG, SHORT, COPIES = (0, *NONE[1:]), (NO_WAIT, 0, NO_WAIT), (*NONE[:2], 0)
 
 
 def test_use_waits_for_its_load_not_newer_ones():
-    first = [load(0), instruction([(8, 1)], sequence=False, waits=NONE, gap=50, off_path=50)]
+    first = [load(0), instruction([(8, 1)], sequence=False, waits=NONE, compute_run=50, off_path=50)]
     memory = cycles(board(), [load(0)])
     assert cycles(board(), [*first, work(200, LONG)]) == cycles(machines.gpu(), [*first, work(200) | {"flags": 1}])
     assert cycles(board(), [*first, work(200, (1, *NONE[1:]))]) == memory + 200
@@ -106,12 +106,12 @@ def mix(**counts):
 
 def test_pipes_are_as_wide_as_they_are():
     """100 double-precision instructions: 32 lanes over so many a cycle; single precision issues meanwhile."""
-    some = work(100, mix=1)
+    some = work(100, instruction_mix=1)
     for lanes, expected in ((32, 100), (16, 200), (2, 1600)):
         assert cycles(board(sm__pipes=dict(fp64_lanes=lanes)), [some], mixes=mix(count_fp64=100)) == expected
     both = mix(count_fp64=50, count_fp32=50)
     assert cycles(board(sm__pipes=dict(fp64_lanes=16, fp32_lanes=32)), [some], mixes=both) == 100
-    chained = mix(count_fp64=100, chain_fp64=30)
+    chained = mix(count_fp64=100, critical_fp64=30)
     assert cycles(board(sm__pipes=dict(fp64_lanes=32, fp64_cycles=8)), [some], mixes=chained) == 240
     assert cycles(board(), [some], mixes=chained) == 120  # links of sm.instruction_cycles
 
@@ -121,7 +121,7 @@ def test_classes_that_share_a_pipe_take_turns():
     pipes = dict.fromkeys(("integer_lanes", "multiply_lanes", "special_lanes", "conversion_lanes"), 16) | {
         "fp32_lanes": 32
     }
-    gpu, some = board(sm__pipes=pipes), work(32, mix=1)
+    gpu, some = board(sm__pipes=pipes), work(32, instruction_mix=1)
     for counts, expected in (
         (dict(integer=16, multiply=16), 32),  # the ALU, and half of the FMA pipe
         (dict(integer=16, fp32=16), 32),
@@ -135,7 +135,7 @@ def test_classes_that_share_a_pipe_take_turns():
 
 
 def test_tensor_cores_take_their_rate():
-    some = work(10, mix=1)
+    some = work(10, instruction_mix=1)
     mixes = mix(count_tensor=10, count_tensor_f16=10 * 2048)
     gpu = board(sm__pipes=dict(tensor_f16_macs=512, tensor_cycles=30))
     assert cycles(gpu, [some], mixes=mixes) == 40
@@ -152,4 +152,6 @@ def test_schedulers_have_warps_and_ports_of_their_own():
     assert cycles(four, *[[some]] * 5) == cycles(four, *[[some]] * 8) == 200
     assert cycles(board(sm__issue_per_cycle=4), *[[some]] * 5) == 125  # where all warps share four ports
     slow = board(sm__schedulers=2, sm__issue_per_cycle=2, sm__memory_issue=True)
-    assert cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, off_path=9, waits=NONE)]) == 10
+    assert (
+        cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, compute_run=9, off_path=9, waits=NONE)]) == 10
+    )

@@ -12,7 +12,7 @@ def counts(kernel, fast_math=False, **arguments):
     launch = Launch(kernel, 1, 32, arguments, fast_math=fast_math)
     recorder = Recorder(Workload(kernel, "kernel.py"), launch)
     chunk = recorder.run(np.arange(1))
-    mixes = [recorder.issue.mixes[number] for number in chunk.mix[chunk.mix != 0]]
+    mixes = [recorder.issue.mixes[number] for number in chunk.instruction_mix[chunk.instruction_mix != 0]]
     return {each: count for each in INSTRUCTION_CLASSES if (count := sum(int(mix[f"count_{each}"]) for mix in mixes))}
 
 

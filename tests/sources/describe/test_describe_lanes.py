@@ -215,7 +215,7 @@ def test_gaps_count_operations_once_per_executing_warp():
         _ = i * 2
 
     _, chunk = describe(kernel, block=64, a=np.zeros(64))
-    assert chunk.gap.tolist() == [13, 1, 3, 1]
+    assert chunk.compute_run.tolist() == [13, 1, 3, 1]
 
 
 def test_work_without_loads_joins_sequence_of_its_warps():
@@ -227,7 +227,7 @@ def test_work_without_loads_joins_sequence_of_its_warps():
 
     recorder, chunk = describe(kernel, block=64, a=np.zeros(64))
     alone = chunk.op == NO_OP
-    assert chunk.gap[alone].tolist() == [10, 10, 1, 1]  # then what each warp issues after its last load
+    assert chunk.compute_run[alone].tolist() == [10, 10, 1, 1]  # then what each warp issues after its last load
     assert (chunk.flags[alone] == 0).all()
     assert program(recorder, chunk) == [("a[t.global_id]", True)] * 2
 
@@ -473,9 +473,9 @@ def test_parallel_chains_make_gap_with_one_critical_path():
         a[i] = 5.0
 
     _, chunk = describe(kernel, a=np.zeros(32, np.float32))
-    assert chunk.gap.tolist() == [0, 12, 12, 12, 10, 5]
+    assert chunk.compute_run.tolist() == [0, 12, 12, 12, 10, 5]
     # 10 = comparison and 9: two whole rounds of four, two over; with 3 more another round, and one over
-    assert (chunk.gap - chunk.off_path).tolist() == [0, 12, 5, 3, 2, 3]
+    assert (chunk.compute_run - chunk.off_path).tolist() == [0, 12, 5, 3, 2, 3]
 
 
 def test_a_chain_is_part_of_its_instructions():

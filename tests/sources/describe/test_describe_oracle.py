@@ -108,7 +108,7 @@ WORKLOADS = [
     ("sparse_product", dict(rows=5, nnz=25, columns=5, grid=2, block=32)),
     ("sparse_product", dict(rows=5, nnz=25, columns=4, grid=2, block=32, variant="csr")),
 ]
-# Their lanes take both branches of one statement in different iterations: scalar threads do not tell the order.
+# Their lanes take both branches of one statement in different iterations: scalar threads do not show the order.
 RESULTS_ALONE = [
     ("neighbours", dict(n=32, fetched="1", layout="columns", stored="columns")),
     ("neighbours", dict(n=32, fetched="2", layout="padded")),

@@ -1,4 +1,4 @@
-"""Which blocks a snapshot has: Baghsorkhi 2012, section 3.1."""
+"""The blocks of the default block sample: Baghsorkhi 2012, section 3.1."""
 
 import math
 

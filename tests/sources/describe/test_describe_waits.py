@@ -274,11 +274,11 @@ def test_gaps_are_counted_by_class():
     floats = np.ones(PLACES, np.float32)
     recorder, chunk = describe(kernel, a=floats, b=floats.astype(np.float64), out=np.zeros(PLACES))
     counted = {}
-    for number in chunk.mix.tolist():
+    for number in chunk.instruction_mix.tolist():
         mix = recorder.issue.mixes[number]
         for each in INSTRUCTION_CLASSES:
             counted[each] = counted.get(each, 0) + int(mix[f"count_{each}"])
-    assert recorder.issue.issued[chunk.mix].tolist() == chunk.gap.tolist()
+    assert recorder.issue.issued[chunk.instruction_mix].tolist() == chunk.compute_run.tolist()
     given = {"integer": 4, "fp32": 4, "special": 1, "conversion": 1, "shuffle": 1}
     assert {each: n for each, n in counted.items() if n} == given
 
@@ -293,10 +293,14 @@ def test_mix_has_chain_length_unless_instructions_were_charged():
         a[i] = 0
 
     recorder, chunk = describe(kernel, a=np.ones(PLACES, np.float32))
-    mixes = recorder.issue.mixes[chunk.mix]
-    chains = sum(mixes[f"chain_{each}"] for each in INSTRUCTION_CLASSES)
-    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.off_path)[:2].tolist()
-    assert mixes["count_integer"].tolist() == [8, 0, 0] and chunk.gap.tolist() == [8, 1, 5] and chunk.mix[2] == 0
+    mixes = recorder.issue.mixes[chunk.instruction_mix]
+    chains = sum(mixes[f"critical_{each}"] for each in INSTRUCTION_CLASSES)
+    assert chains[:2].tolist() == [2, 1] == (chunk.compute_run - chunk.off_path)[:2].tolist()
+    assert (
+        mixes["count_integer"].tolist() == [8, 0, 0]
+        and chunk.compute_run.tolist() == [8, 1, 5]
+        and chunk.instruction_mix[2] == 0
+    )
 
 
 def test_product_fuses_with_first_sum_that_uses_it():
@@ -307,4 +311,4 @@ def test_product_fuses_with_first_sum_that_uses_it():
         out[t.lane_id] = z
 
     recorder, chunk = describe(kernel, a=np.ones(32, np.float32), out=np.ones(32, np.float32))
-    assert recorder.issue.mixes[chunk.mix[1]]["count_fp32"] == chunk.gap[1] == 3
+    assert recorder.issue.mixes[chunk.instruction_mix[1]]["count_fp32"] == chunk.compute_run[1] == 3

@@ -190,7 +190,7 @@ def test_gaps_count_what_is_issued(tmp_path):
         "0060 ffffffff 0 EXIT 0 0",
     ]
     chunk = whole(imported(tmp_path, header() + block(lines)))
-    assert (chunk.gap.tolist(), chunk.op.tolist(), chunk.flags.tolist()) == ([4, 1], [0, NO_OP], [SEQUENCE, 0])
+    assert (chunk.compute_run.tolist(), chunk.op.tolist(), chunk.flags.tolist()) == ([4, 1], [0, NO_OP], [SEQUENCE, 0])
 
 
 def test_blocks_and_warps_may_be_unordered_or_missing(tmp_path):
@@ -333,7 +333,7 @@ def test_exports_what_it_imports(tmp_path):
 
 def waits(trace):
     chunk = whole(trace)
-    columns = (chunk.op, chunk.gap, chunk.wait_long, chunk.wait_short, chunk.wait_copies)
+    columns = (chunk.op, chunk.compute_run, chunk.wait_long, chunk.wait_short, chunk.wait_copies)
     return [tuple(map(int, row)) for row in zip(*columns, strict=True)]
 
 
@@ -360,6 +360,6 @@ def test_uses_of_registers_wait_for_their_loads(tmp_path):
         (3, 0, *none),
         (4, 0, 255, 0, 255),
     ]
-    mix = trace.issue.mixes[whole(trace).mix[3]]
-    assert (mix["count_fp32"], mix["chain_fp32"], mix["count_integer"]) == (2, 2, 0)
+    mix = trace.issue.mixes[whole(trace).instruction_mix[3]]
+    assert (mix["count_fp32"], mix["critical_fp32"], mix["count_integer"]) == (2, 2, 0)
     assert (trace.issue.dependence, trace.issue.instructions) == ("scoreboard", "compiled")

@@ -71,7 +71,7 @@ def test_with_every_instruction_waits_and_gaps_are_codes(tmp_path):
     ]  # fmt: skip
     chunk = whole(trace)
     rows = slice(chunk.first_instruction[0], chunk.first_instruction[1])
-    assert chunk.gap[rows].tolist() == [0, 1, 0]  # the addition, which waits for the load
+    assert chunk.compute_run[rows].tolist() == [0, 1, 0]  # the addition, which waits for the load
     assert chunk.wait_long[rows].tolist() == [NO_WAIT, 0, NO_WAIT]
     assert chunk.first_instruction.tolist() == [0, 3, 3, 3, 6]  # warp 3 of the grid is warp 1 of block 1
     (_, loaded), (_, pairs), (_, few), *_ = lanes(trace)
@@ -82,7 +82,7 @@ def test_accesses_alone_wait_for_all_before_them(tmp_path):
     path = write(tmp_path, [line for line in program() if line["type"] != "opcode_only"])
     (trace,) = import_cutracer(path, tmp_path / "a.h5")
     assert trace.issue.instructions is Instructions.none
-    assert whole(trace).gap.tolist() == [0, 0, 0]
+    assert whole(trace).compute_run.tolist() == [0, 0, 0]
     assert whole(trace).wait_long.tolist() == [NO_WAIT, 0, NO_WAIT]  # the load answers once
 
 
@@ -101,7 +101,7 @@ WRONG = {
     "huge address": ([record("mem_addr_trace", 0, addresses=[1 << 60] * 32)], METADATA, "line 2: addrs.0 is invalid"),
     "unknown instruction": ([record("opcode_only", 0, opcode_id=9)], METADATA, "line 2: sass '' is not an instruction"),
     "unknown access": (
-        [record("mem_addr_trace", 0, addresses=every(), sass="WARPSPEED R1, [R2] ;")], METADATA, "does not know what"
+        [record("mem_addr_trace", 0, addresses=every(), sass="WARPSPEED R1, [R2] ;")], METADATA, "its effect on memory"
     ),
     "nothing": ([], METADATA, "file has no records of accesses"),
     "outside the grid": ([record("mem_addr_trace", 0, cta=7, addresses=every())], METADATA, "line 2: cta"),

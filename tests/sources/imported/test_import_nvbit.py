@@ -131,7 +131,7 @@ WRONG = {
     "cut at once": (launch() + line([A])[:30], "line 2: MEMTRACE must continue with"),
     "address": (launch() + line([A]).replace("0x0000000000000000 \n", "0xffffffffffffffff \n"), "line 2: addresses"),
     "opcode": (launch() + line([A], opcode="0x12"), "line 2: opcode must begin"),
-    "unknown opcode": (launch() + line([A], opcode="WARPSPEED"), "line 2: opcode does something to memory"),
+    "unknown opcode": (launch() + line([A], opcode="WARPSPEED"), "line 2: opcode accesses memory, but its effect"),
     "wide opcode": (launch() + line([A], opcode="LDG.E.256"), "line 2: opcode accesses 32 bytes"),
     "local": (launch() + line([A], opcode="LDL"), "line 2: addresses of local memory"),
 }

@@ -14,7 +14,7 @@ from memsim.sources.imported.accelsim.export import FIRST_PC, PC_STEP
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, LaunchShape, OpKind, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, LaunchShape, OpKind, Space, StaticInstruction
 from memsim.trace.writer import TraceWriter
 
 
@@ -25,7 +25,7 @@ def round_trip(trace, folder, **options):
 
 
 def original(trace):
-    """Numbers of the exported trace's static ops, by those of the imported one; a trace names them as it meets them."""
+    """Numbers of the exported trace's static instructions, by those of the imported one (in order of first use)."""
     return np.array([(int(op.text.split()[0], 16) - FIRST_PC) // PC_STEP for op in trace.ops], np.int64)
 
 
@@ -33,7 +33,7 @@ def assert_same_transactions(trace, back, gpu):
     ours, theirs = coalesce(trace, gpu), coalesce(back, gpu)
     for name in ("lines", "masks", "line_address", "first_instruction", "first_warp"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
-    for name in ("first", "count", "kind", "flags", "slots", "gap"):
+    for name in ("first", "count", "kind", "flags", "slots", "compute_run"):
         assert np.array_equal(ours.instructions[name], theirs.instructions[name]), name
     numbers = np.append(original(back), np.full(NO_OP + 1 - len(back.ops), NO_OP))
     assert np.array_equal(ours.instructions["op"], numbers[theirs.instructions["op"]])
@@ -68,16 +68,16 @@ def test_counters(tmp_path, name):
 
 
 OPS = [
-    StaticOp(OpKind.load, Space.global_, 4, 0, 1, 1, "k.py", "a"),
-    StaticOp(OpKind.load, Space.global_, 16, 0, 2, 1, "k.py", "b", bypass_l1=True),
-    StaticOp(OpKind.store, Space.global_, 1, 0, 3, 1, "k.py", "c"),
-    StaticOp(OpKind.atomic, Space.global_, 8, 0, 4, 1, "k.py", "d"),
-    StaticOp(OpKind.reduction, Space.global_, 2, 0, 5, 1, "k.py", "e"),
-    StaticOp(OpKind.load, Space.shared, 4, 1, 6, 1, "k.py", "f"),
-    StaticOp(OpKind.store, Space.shared, 8, 1, 7, 1, "k.py", "g"),
-    StaticOp(OpKind.atomic, Space.shared, 4, 1, 8, 1, "k.py", "h"),
-    StaticOp(OpKind.reduction, Space.shared, 4, 1, 9, 1, "k.py", "i"),
-    StaticOp(OpKind.load, Space.constant, 4, 2, 10, 1, "k.py", "j"),
+    StaticInstruction(OpKind.load, Space.global_, 4, 0, 1, 1, "k.py", "a"),
+    StaticInstruction(OpKind.load, Space.global_, 16, 0, 2, 1, "k.py", "b", bypass_l1=True),
+    StaticInstruction(OpKind.store, Space.global_, 1, 0, 3, 1, "k.py", "c"),
+    StaticInstruction(OpKind.atomic, Space.global_, 8, 0, 4, 1, "k.py", "d"),
+    StaticInstruction(OpKind.reduction, Space.global_, 2, 0, 5, 1, "k.py", "e"),
+    StaticInstruction(OpKind.load, Space.shared, 4, 1, 6, 1, "k.py", "f"),
+    StaticInstruction(OpKind.store, Space.shared, 8, 1, 7, 1, "k.py", "g"),
+    StaticInstruction(OpKind.atomic, Space.shared, 4, 1, 8, 1, "k.py", "h"),
+    StaticInstruction(OpKind.reduction, Space.shared, 4, 1, 9, 1, "k.py", "i"),
+    StaticInstruction(OpKind.load, Space.constant, 4, 2, 10, 1, "k.py", "j"),
 ]
 ARRAYS = [
     ArrayInfo("a", Space.global_, 1 << 30, 1 << 20, 4),
@@ -88,13 +88,13 @@ ARRAYS = [
 
 @st.composite
 def rows(draw):
-    """Instructions of a warp: (op, flags, gap, mask, base, stride, off_path, addresses); the last is an access."""
+    """Instructions of a warp: (op, flags, compute run, mask, base, stride, off_path, addresses); an access is last."""
     found = []
     fresh, loads = True, False  # whether a sequence must start here, and whether the sequence has a load so far
     for _ in range(draw(st.integers(1, 12))):
-        gap = draw(st.integers(0, 3))
+        compute_run = draw(st.integers(0, 3))
         if draw(st.integers(0, 7)) == 0:
-            found.append((NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, 0, []))
+            found.append((NO_OP, int(Flag.barrier | Flag.sequence), compute_run, 2**32 - 1, 0, 0, 0, []))
             fresh, loads = True, False
             continue
         op = draw(st.integers(0, len(OPS) - 1))
@@ -109,7 +109,7 @@ def rows(draw):
         flags = int(Flag.sequence) if starts else int(Flag.data) if waits else 0
         loads = OPS[op].kind in (OpKind.load, OpKind.atomic) or (loads and not starts)
         fresh = False
-        found.append((op, flags, gap, mask, 1 << 30, stride, 0, [a - min(addresses) for a in addresses]))
+        found.append((op, flags, compute_run, mask, 1 << 30, stride, 0, [a - min(addresses) for a in addresses]))
     return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, 0, [])]
 
 
@@ -131,13 +131,13 @@ def test_any_trace(tmp_path_factory, programs):
 
 
 def test_an_access_of_no_lane_is_an_instruction(tmp_path):
-    """It has a gap of 3, the access behind it one of 2: six instructions before that access."""
+    """It has a compute run of 3, the access behind it one of 2: six instructions before that access."""
     warp = [(NO_OP, int(Flag.masked), 3, 0, 0, 0, 0, []), (0, int(Flag.sequence), 2, 1, 1 << 30, 4, 0, [])]
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         writer.append(np.array([0]), chunk([warp]))
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1)), OPS[:1], ARRAYS[:1])
     (back,) = round_trip(Trace.open(tmp_path / "t.h5"), tmp_path).chunks()
-    assert back.gap[back.op != NO_OP].tolist() == [6]
+    assert back.compute_run[back.op != NO_OP].tolist() == [6]
 
 
 def test_a_snapshot_is_a_launch_of_its_blocks(tmp_path):
@@ -151,6 +151,6 @@ def test_what_cannot_be_exported(tmp_path):
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         writer.append(np.array([0]), chunk([[(0, 1, 2**31, 1, 512, 4, 0, [])], []]))
         writer.finish(LaunchShape((1, 1, 1), (64, 1, 1)), OPS[:1], ARRAYS[:1])
-    with pytest.raises(InputError, match="instructions/gap holds 2147483648 non-memory instructions"):
+    with pytest.raises(InputError, match="instructions/compute_run holds 2147483648 non-memory instructions"):
         export_accelsim([Trace.open(tmp_path / "t.h5")], tmp_path / "out")
     assert not (tmp_path / "out").exists()

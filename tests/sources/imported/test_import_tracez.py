@@ -27,7 +27,10 @@ TEXT = HEAD + "".join(block(*warps, at=",".join(map(str, at))) for at, warps in 
 
 def columns(trace):
     chunk = whole(trace)
-    return {name: getattr(chunk, name).tolist() for name in ("op", "gap", "mask", "base", "wait_long", "first_address")}
+    return {
+        name: getattr(chunk, name).tolist()
+        for name in ("op", "compute_run", "mask", "base", "wait_long", "first_address")
+    }
 
 
 @pytest.mark.parametrize("trained", [False, True])
@@ -57,9 +60,12 @@ def test_what_ends_group_of_products_is_no_width(tmp_path):
     product = "0010 ffffffff 1 R24 HGMMA.64x128x16.F32 2 R24 UR4 {}0"
     lines = [product.format("1 "), "0018 ffffffff 0 REPLAY_START 0 0", LINES[1]]
     row = whole(imported(tmp_path, HEAD + block(lines)))
-    assert row.gap.tolist() == [1]
+    assert row.compute_run.tolist() == [1]
     assert (
-        whole(imported(tmp_path, header(accelsim_tracer_version=5) + block([product.format(""), LINES[1]]))).gap[0] == 1
+        whole(
+            imported(tmp_path, header(accelsim_tracer_version=5) + block([product.format(""), LINES[1]]))
+        ).compute_run[0]
+        == 1
     )
 
 
@@ -68,13 +74,15 @@ TRY = "0020 ffffffff 0 SYNCS.PHASECHK.TRANS64.TRYWAIT 2 R2 UR4 8 1 {barrier} 0 0
 MOVE = "0018 ffffffff 1 R8 MOV 1 R9 0 0 0 NoVal"
 
 
-def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path):
+@pytest.mark.parametrize("deltas", [(256, 256, 1024), (-256, 512, -1024)])
+def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path, deltas):
     """Four transfers of 64 bytes, by hand: 16 pieces; nothing goes through L1, and the warp does not wait."""
-    trace = imported(tmp_path, HEAD + block([TILE.format(barrier="0x8000"), MOVE, LINES[4]]))
+    copy = TILE.format(barrier="0x8000").replace("256 256 1024", " ".join(map(str, deltas)))
+    trace = imported(tmp_path, HEAD + block([copy, MOVE, LINES[4]]))
     (op,) = trace.ops
     assert (op.kind, op.space, op.width, op.bypass_l1, op.async_copy) == (OpKind.load, Space.global_, 16, True, True)
     ((_, found),) = lanes(trace)
-    starts = np.array([0, 256, 512, 1536])
+    starts = np.cumsum([0, *deltas])
     assert [found[k] - 0x7F0000000000 for k in range(16)] == (starts[:, None] + 16 * np.arange(4)).ravel().tolist()
 
 
@@ -104,7 +112,7 @@ def test_trying_barrier_waits_for_its_copies(tmp_path):
     chunk = whole(imported(tmp_path, HEAD + block(lines)))
     assert chunk.op.tolist() == [0, 0, NO_OP, 1]
     assert chunk.wait_copies.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 1]  # the second copy may be on its way
-    assert chunk.gap.tolist() == [0, 0, 1, 1]
+    assert chunk.compute_run.tolist() == [0, 0, 1, 1]
     other = [*lines[:3], TRY.format(barrier="0x9000"), LINES[1]]
     assert set(whole(imported(tmp_path, HEAD + block(other))).wait_copies.tolist()) == {NO_WAIT}
 

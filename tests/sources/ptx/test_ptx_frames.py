@@ -14,7 +14,7 @@ from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.module import SourcePosition
 from memsim.sources.ptx.ops import Frames
 from memsim.sources.ptx.origin import origin_of
-from memsim.trace.schema import OpKind, StaticOp
+from memsim.trace.schema import OpKind, StaticInstruction
 
 HISTOGRAM = """__device__ int twice(const int* v) { return 2 * v[0]; }
 __global__ void histogram(const int* v, int* bins) {
@@ -53,7 +53,7 @@ def test_a_librarys_kernel_keeps_its_own_file(tmp_path):
     assert frames(tmp_path).own(at("header.hpp", 10, inner)) == (inner, " (header.hpp:10)")
 
 
-def traced(launch: PtxLaunch, memory: DeviceMemory, folder: Path) -> tuple[StaticOp, ...]:
+def traced(launch: PtxLaunch, memory: DeviceMemory, folder: Path) -> tuple[StaticInstruction, ...]:
     return trace_launch(launch, memory, folder / "t.h5", load_gpu("a100"), blocks="0:1").ops
 
 

@@ -185,8 +185,9 @@ def test_products_of_64_bits():
         assert found.tolist() == [((read(x) ** 2) >> 64) % 2**64 for x in values]
 
 
-FLOATS = np.concatenate([np.random.default_rng(3).standard_normal(26) * 10, [0, -0.0, np.inf, -np.inf, np.nan, 1e-40]])
-FLOATS = FLOATS.astype(np.float32)
+_TIES = [0.5, -1.5, 2.5, 1 + 2**-11, 1 + 3 * 2**-11, 1 + 2**-8]  # of whole numbers, half precision and bfloat16
+_ODD = [0, -0.0, np.inf, -np.inf, np.nan, 1e-40]
+FLOATS = np.concatenate([np.random.default_rng(3).standard_normal(20) * 10, _TIES, _ODD]).astype(np.float32)
 
 
 @pytest.mark.parametrize(

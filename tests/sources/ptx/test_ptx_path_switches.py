@@ -34,7 +34,7 @@ def test_rows_of_two_sides_stand_apart(tmp_path):
     [parted] = np.flatnonzero(coalesce(trace, load_gpu("tesla-v100")).divergences["reconvergence"])
     assert parted == stores[0] and found[parted - 1][0] == low | high
     [chunk] = trace.chunks()
-    assert not chunk.gap[turn] and coalesce(trace, load_gpu("tesla-v100")).instructions["flags"][turn] == 0
+    assert not chunk.compute_run[turn] and coalesce(trace, load_gpu("tesla-v100")).instructions["flags"][turn] == 0
 
 
 @pytest.mark.parametrize(
@@ -86,13 +86,15 @@ CONVERGED = {
 @pytest.mark.slow
 @pytest.mark.parametrize("after", CONVERGED.values(), ids=CONVERGED)
 def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
-    """A long side and one of a single store, then a chain, and an access whose lanes do not tell that all have met."""
+    """A long side and one of a single store, then a chain, and an access whose lanes do not show that all have met."""
     sides = f"@%p1 bra $other; {chase('a')} bra $end; $other: st.global.u32 [%rd3], 2; $end:"
     trace = traced(f"{sides} {AFTER} {after}", tmp_path)
     tx = coalesce(trace, load_gpu("tesla-v100"))
     [parted] = np.flatnonzero(tx.divergences["reconvergence"])
     join = parted + int(tx.divergences["reconvergence"][parted])
-    assert tx.instructions["gap"][join:].sum() >= 600 and tx.instructions["gap"][parted:join].max() < 600
+    assert (
+        tx.instructions["compute_run"][join:].sum() >= 600 and tx.instructions["compute_run"][parted:join].max() < 600
+    )
     assert cycles(trace) - cycles(traced(sides, tmp_path)) > 600 * 4
 
 

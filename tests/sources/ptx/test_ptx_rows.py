@@ -34,7 +34,7 @@ def test_use_waits_for_its_load_not_later_ones(tmp_path):
     trace, chunk = rows_of(body, tmp_path)
     assert trace.issue.dependence.value == "scoreboard"
     assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 2, 0]
-    assert chunk.op.tolist() == [0, 1, 2, NO_OP, 3] and chunk.gap.tolist()[3:] == [1, 1]
+    assert chunk.op.tolist() == [0, 1, 2, NO_OP, 3] and chunk.compute_run.tolist()[3:] == [1, 1]
     assert set(chunk.wait_short.tolist()) == set(chunk.wait_copies.tolist()) == {NO_WAIT}
 
 
@@ -74,8 +74,8 @@ def test_mixes_count_by_class(tmp_path):
     ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f3, %f1; fma.rn.f32 %f4, %f2, %f3, %f1;
     st.global.f32 [%rd3], %f4;"""
     trace, chunk = rows_of(body, tmp_path)
-    mix = trace.issue.mixes[chunk.mix[1]]
-    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.off_path[1]) == (2, 1, 3, 1)
+    mix = trace.issue.mixes[chunk.instruction_mix[1]]
+    assert (mix["count_fp32"], mix["count_special"], chunk.compute_run[1], chunk.off_path[1]) == (2, 1, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_product_fused_into_sum_is_no_instruction(arithmetic, instructions, tmp_
     """As ptxas makes one FFMA of them, where neither asks for a rounding and the sum alone uses the product."""
     body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; {arithmetic} st.global.f32 [%rd3], %f3;"
     trace, chunk = rows_of(body, tmp_path)
-    assert trace.issue.mixes[chunk.mix[1]]["count_fp32"] == instructions
+    assert trace.issue.mixes[chunk.instruction_mix[1]]["count_fp32"] == instructions
 
 
 def test_tensor_work_is_counted_and_not_computed(tmp_path):
@@ -102,7 +102,7 @@ def test_tensor_work_is_counted_and_not_computed(tmp_path):
     product = f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {c}, {a}, {{%r7, %r8}}, {c};"
     body = f"{ADDRESS} {product} {product} st.global.f32 [%rd3], %f1;"
     trace, chunk = rows_of(body, tmp_path)
-    mix = trace.issue.mixes[chunk.mix[0]]
+    mix = trace.issue.mixes[chunk.instruction_mix[0]]
     assert mix["count_tensor"] == 2 and mix["count_tensor_f16"] == 2 * 16 * 8 * 16
 
 

@@ -30,8 +30,8 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not know"),
-        ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not know"),
+        ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not support"),
+        ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not support"),
         ("add.s32 %r1, %r2;", "has 2 operands; it takes 3"),
         ("bra nowhere;", "nowhere is a branch target but is not defined"),
         ("mov.u64 %rd1, missing;", "missing, which is not declared"),
@@ -61,6 +61,23 @@ def test_one_line_says_what_is_wrong(body, message):
     with pytest.raises(InputError, match=message) as caught:
         run(body)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("access", ["ld.global.b32 %r2, [%rd3];", "st.global.b32 [%rd3], %r2;"])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_an_access_ends_within_its_array(access, missing):
+    """Each lane's word; of the last one's, two bytes may be missing."""
+    memory = DeviceMemory()
+    address = memory.add(np.zeros(128 - missing, np.uint8), "out")
+    body = (
+        f"ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; {access}"
+    )
+    launch = PtxLaunch(kernel(body), "k", (1, 1, 1), (32, 1, 1), [address])
+    if not missing:
+        execute(launch, memory)
+        return
+    with pytest.raises(InputError, match=f"of lane 31 accesses {hex(address + 124)}"):
+        execute(launch, memory)
 
 
 def test_an_endless_loop_ends(monkeypatch):

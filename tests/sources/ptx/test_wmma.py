@@ -130,5 +130,5 @@ def _is_of_a(trace, op, space):
 
 def test_unknown_syntax_is_reported_with_line():
     launch, memory, *_ = launched("m16n16k16", "s8", ("col", "col", "row"), "global")
-    with pytest.raises(InputError, match=r":\d+: wmma.load.a.*a layout that memsim does not know"):
+    with pytest.raises(InputError, match=r":\d+: wmma.load.a.*a layout that memsim does not support"):
         execute(launch, memory)

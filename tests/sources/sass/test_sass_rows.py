@@ -14,27 +14,27 @@ MEMORY = ("LDG", "STG", "LDS", "STS")
 
 
 def rows_of(code: list[SassInstruction]) -> list[tuple[int, ...]]:
-    """(gap, stall cycles, waits, sets, stall, result) of the rows that instructions executed in this order make."""
-    rows, gap, stalls, waits, outstanding = [], 0, 0, 0, 0
+    """(compute run, stall cycles, waits, sets, stall, result) of the rows of instructions in this order."""
+    rows, compute_run, stalls, waits, outstanding = [], 0, 0, 0, 0
     for one in code:
         if wait := one.waits & outstanding:
-            if gap:
-                rows.append((gap, stalls, waits, NO_SCOREBOARD, 0, 0))
-                gap, stalls, waits = 0, 0, 0
+            if compute_run:
+                rows.append((compute_run, stalls, waits, NO_SCOREBOARD, 0, 0))
+                compute_run, stalls, waits = 0, 0, 0
             waits |= wait
             outstanding &= ~wait
         if one.sets != NO_SCOREBOARD:
             outstanding |= 1 << one.sets
         if one.name in MEMORY:
-            rows.append((gap, stalls, waits, one.sets, one.stall, 0))
+            rows.append((compute_run, stalls, waits, one.sets, one.stall, 0))
         elif one.sets != NO_SCOREBOARD:
             kind = "register" if one.name == "S2R" else one.kind
-            rows.append((gap + 1, stalls, waits, one.sets, one.stall, RESULT_CLASSES.index(kind) + 1))
+            rows.append((compute_run + 1, stalls, waits, one.sets, one.stall, RESULT_CLASSES.index(kind) + 1))
         else:
-            gap, stalls = gap + 1, stalls + one.stall
+            compute_run, stalls = compute_run + 1, stalls + one.stall
             continue
-        gap, stalls, waits = 0, 0, 0
-    return [*rows, (gap, stalls, waits, NO_SCOREBOARD, 0, 0)]
+        compute_run, stalls, waits = 0, 0, 0
+    return [*rows, (compute_run, stalls, waits, NO_SCOREBOARD, 0, 0)]
 
 
 def test_rows_have_waits_and_stalls_of_straight_code(tmp_path):
@@ -45,8 +45,8 @@ def test_rows_have_waits_and_stalls_of_straight_code(tmp_path):
     executed = code[: 1 + next(k for k, one in enumerate(code) if one.name == "EXIT" and not one.predicate)]
     assert not any(one.name in ("BRA", "BAR") for one in executed)
     first = slice(chunk.first_instruction[0], chunk.first_instruction[1])
-    stalls = trace.issue.mixes["stall_cycles"][chunk.mix]
-    columns = (chunk.gap, stalls, chunk.scoreboard_wait, chunk.scoreboard_set, chunk.stall, chunk.result)
+    stalls = trace.issue.mixes["stall_cycles"][chunk.instruction_mix]
+    columns = (chunk.compute_run, stalls, chunk.scoreboard_wait, chunk.scoreboard_set, chunk.stall, chunk.result)
     assert list(zip(*(column[first].tolist() for column in columns), strict=True)) == rows_of(executed)
 
 
@@ -57,7 +57,7 @@ def test_each_instruction_of_each_warp_is_counted(tmp_path):
     names = [one.name for one in as_machine_code(launch, 80).sass.code]
     end = names.index("EXIT")
     assert not {"BRA", "BSSY", "CALL"} & set(names[:end])
-    issued = chunk.gap + ((chunk.op != NO_OP) | (chunk.flags & Flag.masked != 0))
+    issued = chunk.compute_run + ((chunk.op != NO_OP) | (chunk.flags & Flag.masked != 0))
     warps = np.add.reduceat(issued, chunk.first_instruction[:-1])
     assert warps.tolist() == [end + 1] * len(warps)
     assert {RESULT_CLASSES[k - 1] for k in chunk.result if k} == {"shuffle", "special", "register"}

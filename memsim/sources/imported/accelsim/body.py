@@ -1,8 +1,8 @@
 """The body of a processed Accel-Sim trace, read by compiled code: blocks and warps; lines.py reads the instructions.
 
-One call of :func:`read_body` takes a block of text as far as it can. It comes back when the text is used up, when the
-rows are full, when it meets an opcode or a static op for the first time (the caller enters it in the tables and calls
-again: the line is then read anew), or with what is wrong with the line at hand.
+One call of :func:`read_body` takes a block of text as far as it can. It returns when the text is used up, when the
+rows are full, when it meets an opcode or a static instruction for the first time (the caller enters it in the tables
+and calls again, and the line is read anew), or with what is wrong with the current line.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ def _begin_warp(text, at, s, tables):
     s.warp = value
     s.insts = -1
     s.left = 0
-    s.gap = 0
+    s.compute_run = 0
     s.start = 1
     s.sequence += 1
     begin_issue(tables.issue)
@@ -205,12 +205,12 @@ def _end_warp(s, tables):
         return COUNT
     if s.left > 0:
         return MISSING
-    if s.gap > 0:
-        write_plain(tables.rows, tables.cursor, 0, s.gap, 0)
+    if s.compute_run > 0:
+        write_plain(tables.rows, tables.cursor, 0, s.compute_run, 0)
         end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
     span = tables.spans[s.blocks * s.warps_per_block + s.warp]
     span.row_end = s.rows_before + tables.cursor[0]
     span.address_end = s.addresses_before + tables.cursor[1]
     s.warp = -1
-    s.gap = 0
+    s.compute_run = 0
     return TEXT_USED

@@ -5,8 +5,8 @@ blocks, the bytes in all and those outside of the tensor, the mode, and the tran
 deltas (``trace_parser.cc`` of the Accel-Sim framework). Transfers become rows of 32 pieces of 16 bytes, as they do in
 :mod:`memsim.sources.ptx`; a copy into shared memory answers among the warp's copies.
 
-A copy is waited for by whoever tries the mbarrier that it names. The trace tells that of the warp that issued the copy;
-what other warps wait for is not followed.
+Warps that test the mbarrier of a copy wait for the copy. The trace shows this only for the warp that issued it; the
+waits of other warps are not followed.
 """
 
 from __future__ import annotations
@@ -60,16 +60,16 @@ def read_bulk(text, at, s, tables, opcode, width):
 
 @inlined
 def try_barrier(s, tables, barrier):
-    """The warp waits for an mbarrier: for those of its own copies that were to tell it."""
+    """The warp waits for an mbarrier: for those of its own copies that arrive at it."""
     slot = (barrier >> 3) % BARRIERS
     waits = tables.issue.waits
     number = tables.barriers[slot, 1] if tables.barriers[slot, 0] == barrier else np.int64(0)
     if number <= max(waits[0, NEEDED + COPIES], waits[0, ANSWERED + COPIES]):
         return
-    if s.gap > 0:  # what came before it does not wait
-        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.gap, 0)
+    if s.compute_run > 0:  # what came before it does not wait
+        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.compute_run, 0)
         end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
-        s.gap = 0
+        s.compute_run = 0
     s.start = 1
     need(waits, 0, COPIES, number)
 
@@ -119,13 +119,13 @@ def _last(text, at, mode, count, first):
 
 @inlined
 def _rows(text, at, s, tables, mode, count, first, pieces):
-    """Write the transfers as rows of 32 pieces, of which the first has the gap before the copy; returns how many."""
-    flags, gap = 0, s.gap
+    """Write the transfers as rows of 32 pieces; the first has the compute run before the copy. Returns how many."""
+    flags, compute_run = 0, s.compute_run
     if s.start:
         flags = _SEQUENCE_FLAG
         s.start = 0
         s.sequence += 1
-    s.gap = 0
+    s.compute_run = 0
     before = tables.cursor[0]
     op, lanes, held, address = tables.found[_GLOBAL, 1], tables.lanes, 0, first
     for k in range(count * pieces):
@@ -135,7 +135,7 @@ def _rows(text, at, s, tables, mode, count, first, pieces):
         held += 1
         if held == WARP_SIZE or k == count * pieces - 1:
             mask = (np.int64(1) << held) - 1
-            write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, mask, lanes, tables.some)
-            flags, gap, held = 0, 0, 0
+            write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, compute_run, mask, lanes, tables.some)
+            flags, compute_run, held = 0, 0, 0
     end_run(tables.issue, tables.rows[before])
     return tables.cursor[0] - before

@@ -63,7 +63,7 @@ def convert_text(
         path: the file that it comes from, for messages.
         blocks: the text.
         out, copies, order: as of :func:`convert`.
-        instructions: what its gaps are: ``none``, if the text has nothing but accesses.
+        instructions: what its compute runs are: ``none``, if the text has nothing but accesses.
 
     Raises:
         InputError: anything in the text that is not as it must be; a trace file that cannot be written.
@@ -150,7 +150,7 @@ class _Body:
             Space(variant % UNREAD),
             int(state["address"]),
             f"{int(state['pc']):#06x} {opcode.text}",
-            # A source line is one of the kernel's source, whose name the trace does not tell.
+            # A source line is one of the kernel's source, whose name the trace does not state it.
             header.kernel if header.line_info else self._path.name,
             line=int(state["source_line"]) if header.line_info else 0,
             unread=variant >= UNREAD,

@@ -1,16 +1,16 @@
-"""Writes traces as Accel-Sim reads them: ``kernelslist.g`` and a processed trace (tracer version 3) a kernel.
+"""Writes traces as Accel-Sim reads them: ``kernelslist.g`` and a processed trace (tracer version 3) per kernel.
 
-Static ops become SASS instructions of kind, space and width; what lies between becomes integer additions. A sequence
-begins with a use of a register that the last load of the sequence before wrote, or, if that has no load, after a
-``DEPBAR``. So an import of an export has the same accesses, gaps and sequences, but for what is below; names, source
-lines, and which instructions of a gap depend on each other are lost.
+Static instructions become SASS instructions of the same kind, space and width; compute runs become integer additions.
+A sequence begins with a use of a register that the last load of the sequence before wrote, or, if that has no load,
+after a ``DEPBAR``. An import of an export therefore has the same accesses, compute runs and sequences, except for what
+follows. Names, source lines, and the dependences inside a compute run are lost.
 
 A trace of machine code leaves with its own opcodes of accesses, and with one opcode for each class of other
 instructions (export_code). A wait for a scoreboard becomes a use of the registers that its loads write.
 
-- An access of no lane leaves as an integer addition of no lane: the trace does not tell which access it is.
+- An access of no lane leaves as an integer addition of no lane: the trace does not state which access it is.
 - Local accesses leave as global ones at the same addresses: Accel-Sim lays local memory out itself.
-- A snapshot leaves as a launch of just its blocks, because Accel-Sim runs every block of a grid.
+- A block sample leaves as a launch of just its blocks, because Accel-Sim runs every block of a grid.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Instructions, OpKind, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Instructions, OpKind, Space, StaticInstruction
 
 Progress = Callable[[int, int], None]  # warps written, warps in all
 
@@ -44,7 +44,7 @@ _COUNT = "0000 {mask:08x} 1 R4 IADD3 3 R4 R4 R255 0 \n"
 _BARRIER = "0010 {mask:08x} 0 BAR.SYNC 0 0 \n"
 _WAIT = "0020 {mask:08x} 0 DEPBAR.LE 0 0 \n"
 _EXIT = "0030 {mask:08x} 0 EXIT 0 0 \n"
-FIRST_PC, PC_STEP = 0x100, 0x10  # of the static ops
+FIRST_PC, PC_STEP = 0x100, 0x10  # of the static instructions
 
 
 def export_accelsim(
@@ -53,7 +53,7 @@ def export_accelsim(
     """Write traces to a folder as Accel-Sim's ``-trace`` option takes it.
 
     Args:
-        traces: one a kernel, in the order of their launches.
+        traces: one per kernel, in the order of their launches.
         folder: made if it is not there.
         pack: write ``.traceg.xz``.
         progress: called with the warps of all traces that are written, and all.
@@ -102,10 +102,10 @@ def _check(trace: Trace) -> None:
     for op in trace.ops:
         if op.space is Space.constant and op.kind is not OpKind.load:
             raise InputError(trace.path, "ops/kind", f"is {op.kind.name} of constant memory; it can only be loaded")
-    non_memory = count(trace.chunks(), len(trace.ops)).gap_instructions
+    non_memory = count(trace.chunks(), len(trace.ops)).compute_instructions
     if non_memory > _MOST_COMPUTE:
         problem = f"holds {non_memory} non-memory instructions of one line each; at most {_MOST_COMPUTE} are written"
-        raise InputError(trace.path, "instructions/gap", problem)
+        raise InputError(trace.path, "instructions/compute_run", problem)
 
 
 def _header(trace: Trace, number: int) -> str:
@@ -170,12 +170,14 @@ class _WarpWriter:
         """Lines of the chunk's warp `warp`, which is the `number`-th of its block."""
         all_lanes = (1 << min(_WARP, self._threads - _WARP * number)) - 1
         rows = slice(chunk.first_instruction[warp], chunk.first_instruction[warp + 1])
-        columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base, chunk.stride)
+        columns = (chunk.op, chunk.flags, chunk.compute_run, chunk.mask, chunk.base, chunk.stride)
         address = int(chunk.first_address[warp])
         out: list[str] = []
         registers = _Registers()
-        for op, flags, gap, mask, base, stride in zip(*(column[rows].tolist() for column in columns), strict=True):
-            out += [_COUNT.format(mask=all_lanes)] * gap
+        for op, flags, compute_run, mask, base, stride in zip(
+            *(column[rows].tolist() for column in columns), strict=True
+        ):
+            out += [_COUNT.format(mask=all_lanes)] * compute_run
             if op == NO_OP:
                 if flags & Flag.barrier:
                     out.append(_BARRIER.format(mask=mask or all_lanes))
@@ -203,7 +205,7 @@ class _Registers:
     def __init__(self) -> None:
         self._next, self._loaded, self._begun = _FIRST, 0, False
 
-    def use(self, op: StaticOp, flags: int) -> tuple[str, str, bool]:
+    def use(self, op: StaticInstruction, flags: int) -> tuple[str, str, bool]:
         """Of an access: text of what it writes and reads, and whether a wait must come before it."""
         address, value, wait = _ADDRESS, _VALUE, False
         waits = flags & Flag.sequence or (flags & Flag.data and op.kind is OpKind.load)

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from memsim.trace.schema import ADDRESS_DTYPE, OpKind, Space, StaticOp
+from memsim.trace.schema import ADDRESS_DTYPE, OpKind, Space, StaticInstruction
 
 _WARP = 32
 _LONGEST_STRIDE = 2**31 - 1
@@ -25,7 +25,7 @@ _MNEMONICS = {
 _SUFFIXES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 
 
-def opcode_of(op: StaticOp) -> str:
+def opcode_of(op: StaticInstruction) -> str:
     """An opcode of Volta that does the same; local accesses leave as global ones."""
     space = Space.global_ if op.space in (Space.local, Space.texture) else op.space
     atomic = op.kind in (OpKind.atomic, OpKind.reduction) and space is Space.global_

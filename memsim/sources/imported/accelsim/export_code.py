@@ -26,14 +26,14 @@ from memsim.trace.schema import (
     Flag,
     OpKind,
     Space,
-    StaticOp,
+    StaticInstruction,
 )
 
 _WARP = 32
 _MOST_READ = 3  # registers of one instruction
 _FIRST_REGISTER, _END_REGISTER = 8, 240  # of results; addresses and values are in others, which nobody writes
 _ADDRESS, _VALUE = 2, 3
-FIRST_PC, PC_STEP = 0x1000, 0x10  # of static ops; below them those of classes
+FIRST_PC, PC_STEP = 0x1000, 0x10  # of static instructions; below them those of classes
 OPCODES = {
     "integer": "IADD3", "fp32": "FFMA", "half": "HFMA2", "fp64": "DFMA", "special": "MUFU.RCP", "conversion": "I2F",
     "control": "NOP", "shuffle": "SHFL.IDX", "tensor": "HMMA.16816.F32", "constant": "LDC", "register": "S2R",
@@ -70,7 +70,7 @@ class CodeWriter:
             if chunk.wait_copies[row] != NO_WAIT:
                 code.out.append(_WAIT.format(mask=all_lanes))
             code.wait(int(chunk.scoreboard_wait[row]))
-            issued = list(self._mixes[chunk.mix[row]])
+            issued = list(self._mixes[chunk.instruction_mix[row]])
             ends = flags & Flag.barrier or row == rows[-1]
             if ends and "control" in issued:  # the barrier or the EXIT itself, which have lines of their own
                 issued.remove("control")
@@ -99,12 +99,12 @@ class CodeWriter:
 
 
 def _opcodes(mix: np.ndarray) -> list[str]:
-    """The classes of a gap's instructions, one for each of them."""
+    """The classes of a compute run's instructions, one for each of them."""
     counts = {name: int(mix[f"count_{name}"]) for name in (*INSTRUCTION_CLASSES, "tensor")}
     return [name for name, count in counts.items() for _ in range(count)]
 
 
-def _own_opcode(op: StaticOp) -> str:
+def _own_opcode(op: StaticInstruction) -> str:
     """The code's own opcode, where its addresses are those of the trace; else one that does the same there."""
     opcode = op.text.split()[0]
     where = decode(opcode).where
@@ -136,7 +136,7 @@ class _WarpCode:
         read = self._read([])
         self.out.append(f"{_PCS[name]} {self._all_lanes:08x} {written}{OPCODES[name]} {read} 0 \n")
 
-    def access(self, number: int, op: StaticOp, mask: int, sets: int, where: str) -> None:
+    def access(self, number: int, op: StaticInstruction, mask: int, sets: int, where: str) -> None:
         """An access by its own opcode."""
         while len(self._unread) > 1:
             self.instruction("control")  # more results than the access has room for

@@ -1,4 +1,4 @@
-"""The static op of an access in an Accel-Sim trace: known by PC, opcode and variant."""
+"""The static instruction of an access in an Accel-Sim trace: known by PC, opcode and variant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which sprea
 
 @inlined
 def find_ops(s, tables, unread):
-    """Put the static op of every space that is accessed into ``found``; NEW_OP when the table lacks one."""
+    """Put the static instruction of every space that is accessed into ``found``; NEW_OP when the table lacks one."""
     for space in range(4):
         lane_mask = tables.found[space, 0]
         if lane_mask == 0:

@@ -21,7 +21,7 @@ def import_accelsim(
     kernels: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Trace]:
-    """Convert ``kernelslist.g``, or one ``.traceg`` or ``.tracez`` file, to trace files, one a kernel.
+    """Convert ``kernelslist.g``, or one ``.traceg`` or ``.tracez`` file, to trace files, one per kernel.
 
     Args:
         source: the list or the trace, plain or packed by gzip, xz or zstd.

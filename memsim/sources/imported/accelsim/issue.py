@@ -1,4 +1,4 @@
-"""What each instruction of an Accel-Sim trace waits for, and what a gap is made of, by the registers of every line."""
+"""Waits and instruction mixes of an Accel-Sim trace, from the registers that every line names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ZERO_REGISTER = 255  # RZ: reads as 0, forgets what is written
 _TENSOR = UNITS.index("tensor")
 _CLASSES = len(INSTRUCTION_CLASSES)
 _COUNTS = np.array([COUNT[f"count_{unit}"] for unit in UNITS])
-_CHAINS = np.array([COUNT[f"chain_{unit}"] for unit in INSTRUCTION_CLASSES])
+_CHAINS = np.array([COUNT[f"critical_{unit}"] for unit in INSTRUCTION_CLASSES])
 _MACS = np.array([COUNT[f"count_{each}"] for each in TENSOR_TYPES])
 _RUN, _LENGTH = _CLASSES, _CLASSES + 1  # of a chain, after its instructions by class
 
@@ -29,10 +29,10 @@ class WarpState(NamedTuple):
     Attributes:
         loader: i8 [ALL_REGISTERS, 2], class and number of the load that wrote a register last; number 0: none did.
         waits: i8 [1, STATE], see memsim.sources.waits.
-        counts: i8 [MIX_FIELDS], of the gap under way.
+        counts: i8 [MIX_FIELDS], of the compute run under way.
         chains: i8 [ALL_REGISTERS + 1, classes + 2], the longest chain of dependent instructions that ends in a
-            register, by class, the gap that it belongs to, and its length; the last row is the longest of all.
-        run: i8 [1], number of the gap under way.
+            register, by class, the compute run that it belongs to, and its length; the last row is the longest of all.
+        run: i8 [1], number of the compute run under way.
         mixes: those of all warps.
     """
 
@@ -114,7 +114,7 @@ def loads_into(issue, load_class, register, count, rows):
 
 @inlined
 def count_instruction(issue, opcode, named, read_from, read, written):
-    """Count an instruction of the gap, and lengthen the chain that it continues."""
+    """Count an instruction of the compute run, and lengthen the chain that it continues."""
     unit = np.int64(opcode.unit)
     issue.counts[_COUNTS[unit]] += 1
     if unit == _TENSOR:
@@ -152,11 +152,11 @@ def extend(issue, to, longest, unit, length):
 
 @inlined
 def end_run(issue, row):
-    """Give a row its waits and its mix; the next gap begins."""
+    """Give a row its waits and its mix; the next compute run begins."""
     take_waits(row, issue.waits, 0)
     for c in range(_CLASSES):
         issue.counts[_CHAINS[c]] = issue.chains[ALL_REGISTERS, c]
-    row["mix"] = mix_number(issue.mixes, issue.counts)
-    if row["gap"] > 0:
-        row["off_path"] = row["gap"] - min(issue.chains[ALL_REGISTERS, _LENGTH], np.int64(row["gap"]))
+    row["instruction_mix"] = mix_number(issue.mixes, issue.counts)
+    if row["compute_run"] > 0:
+        row["off_path"] = row["compute_run"] - min(issue.chains[ALL_REGISTERS, _LENGTH], np.int64(row["compute_run"]))
     begin_run(issue)

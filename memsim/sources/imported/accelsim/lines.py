@@ -9,9 +9,9 @@ What starts a sequence: a use of a register that a load of the current sequence 
 it, by an access or by anything issued before it, because a warp issues in order; a barrier; ``DEPBAR``. A store or
 atomic that merely takes such a register as its data stays in the sequence, with Flag.data.
 
-What waits by scoreboard: every use of a register that a load writes, and every overwriting of it, waits for that load;
-a gap is divided where one of its instructions does, and what an access itself uses is waited for before the gap's last
-part. DEPBAR waits for all copies to shared memory.
+What waits by scoreboard: every use of a register that a load writes, and every overwriting of it, waits for that load.
+A compute run is divided where one of its instructions waits. The wait for what an access itself uses comes before the
+last part of its compute run. DEPBAR waits for all copies to shared memory.
 """
 
 from __future__ import annotations
@@ -163,13 +163,13 @@ def _loaded(s, tables, register):
 
 @inlined
 def _plain(s, tables, opcode, mask, written, read):
-    """Take an instruction that accesses no memory: a barrier ends a sequence, others count for the gap."""
+    """Take an instruction that accesses no memory: a barrier ends a sequence, others count for the compute run."""
     s.left -= 1
     does = opcode.does
     if does == _BARRIER and mask > 0:
-        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG | _BARRIER_FLAG, s.gap, mask)
+        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG | _BARRIER_FLAG, s.compute_run, mask)
         end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
-        s.gap = 0
+        s.compute_run = 0
         s.start = 1
         s.sequence += 1
         return
@@ -181,7 +181,7 @@ def _plain(s, tables, opcode, mask, written, read):
         return
     _wait_within(s, tables, written, read)
     count_instruction(tables.issue, opcode, tables.named, MOST_REGISTERS, read, written)
-    s.gap += 1
+    s.compute_run += 1
     for k in range(written):
         s.start |= _loaded(s, tables, tables.named[k])
     for k in range(MOST_REGISTERS, MOST_REGISTERS + read):
@@ -190,12 +190,14 @@ def _plain(s, tables, opcode, mask, written, read):
 
 @inlined
 def _wait_within(s, tables, written, read):
-    """An instruction of a gap uses what is on its way: what came before it gets a row that does not wait."""
+    """An instruction of a compute run uses what is on its way: what came before it gets a row that does not wait."""
     named = tables.named
-    if s.gap > 0 and (is_new(tables.issue, named, 0, written) or is_new(tables.issue, named, MOST_REGISTERS, read)):
-        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.gap, 0)
+    if s.compute_run > 0 and (
+        is_new(tables.issue, named, 0, written) or is_new(tables.issue, named, MOST_REGISTERS, read)
+    ):
+        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.compute_run, 0)
         end_run(tables.issue, tables.rows[tables.cursor[0] - 1])
-        s.gap = 0
+        s.compute_run = 0
     use_registers(tables.issue, named, 0, written)
     use_registers(tables.issue, named, MOST_REGISTERS, read)
 
@@ -226,25 +228,29 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     answers = opcode.kind == _LOAD or (opcode.kind == _ATOMIC and not unread)
     registers = max(np.int64(opcode.width) >> 2, 1)
     if stride <= _LONGEST_STRIDE and _named(opcode.where):
-        write_strided(tables.rows, tables.cursor, tables.found[opcode.where, 1], flags, s.gap, mask, base, stride)
+        write_strided(
+            tables.rows, tables.cursor, tables.found[opcode.where, 1], flags, s.compute_run, mask, base, stride
+        )
         end_run(tables.issue, tables.rows[first])
         if answers:
             loads_into(tables.issue, _class_of(opcode, opcode.where), old, registers, 1)
     else:
-        gap = s.gap
+        compute_run = s.compute_run
         for space in range(4):
             lane_mask = tables.found[space, 0]
             if lane_mask:
                 op = tables.found[space, 1]
                 lanes, some = tables.lanes, tables.some
                 before = tables.cursor[0]
-                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, lane_mask, lanes, some)
-                flags, gap = 0, 0
+                write_lanes(
+                    tables.rows, tables.addresses, tables.cursor, op, flags, compute_run, lane_mask, lanes, some
+                )
+                flags, compute_run = 0, 0
                 if before == first:
                     end_run(tables.issue, tables.rows[first])
                 if answers and not (opcode.where == _BOTH and space == _SHARED):  # LDGSTS stores there
                     loads_into(tables.issue, _class_of(opcode, space), old, registers, tables.cursor[0] - before)
-    s.gap = 0
+    s.compute_run = 0
     s.left -= 1
     if old >= 0 and (opcode.kind == _LOAD or opcode.kind == _ATOMIC):
         for register in range(old, min(old + max(opcode.width >> 2, 1), ZERO_REGISTER)):
@@ -368,7 +374,7 @@ def _spaces(s, tables, opcode, mask):
 
 @inlined
 def _named(where):
-    """Whether the opcode itself tells the space, and its addresses are those of the space."""
+    """Whether the opcode itself names the space, and its addresses are those of the space."""
     return where < _GENERIC and where != _LOCAL
 
 

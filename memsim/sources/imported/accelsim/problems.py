@@ -32,7 +32,7 @@ PROBLEMS: dict[int, tuple[str, str]] = {  # field, and what would be right
     ADDRESS: ("addresses", "must fit the mask's lanes and the address mode, and lie between 0 and 2**57"),
     RUN: ("mask", "must be one run of lanes in address mode 1 (base and stride)"),
     WORD: ("text", "is none of #BEGIN_TB, thread block, warp, insts, #END_TB and an instruction"),
-    UNKNOWN: ("opcode", "has addresses, but memsim does not know what it does to memory; please report it"),
+    UNKNOWN: ("opcode", "has addresses, but its effect on memory is unknown; please report it"),
     LOCAL: ("addresses", "of local memory must be below 2**24 or in the window at 'local mem base_addr'"),
     BULK: (
         "transfers",

@@ -31,7 +31,7 @@ STATE = np.dtype(
         ("warp", "<i8"),  # in the block, -1 before the first
         ("insts", "<i8"),  # announced for the warp, -1 before that
         ("left", "<i8"),  # of these, still to come
-        ("gap", "<i8"),  # non-memory instructions since the warp's last row
+        ("compute_run", "<i8"),  # non-memory instructions since the warp's last row
         ("start", "<i8"),  # whether the warp's next row starts a sequence
         ("sequence", "<i8"),  # a number of its own for every sequence of every warp
         ("blocks", "<i8"),  # whole blocks among the rows
@@ -59,7 +59,8 @@ MOST_REGISTERS = 16  # named by one line, of either kind
 MOST_PC = 1 << 40
 BARRIERS = 256  # mbarriers of a warp that are remembered, by the low bits of their addresses
 
-# A static op is known by PC, opcode and variant: its space, and UNREAD for an atomic whose old value nobody reads.
+# PC, opcode and variant identify a static instruction. Variant: its space, and UNREAD for an atomic whose old value
+# nobody reads.
 UNREAD = 4
 
 
@@ -74,12 +75,12 @@ class Tables(NamedTuple):
         named: i8 [2 * MOST_REGISTERS], registers that the line at hand writes, then those that it reads.
         lanes: i8 [32], the line's addresses.
         some: i8 [2, 32], scratch for those of one row.
-        found: i8 [4, 2], by space: the lanes that access it, the static op.
-        barriers: i8 [BARRIERS, 2], address of an mbarrier and the warp's newest copy that tells it (bulk.py).
+        found: i8 [4, 2], by space: the lanes that access it, the static instruction.
+        barriers: i8 [BARRIERS, 2], address of an mbarrier and the warp's newest copy that arrives at it (bulk.py).
         rows, addresses: the trace's rows so far.
         cursor: i8 [2], how many of either.
         blocks: BLOCK, of whole blocks among the rows.
-        spans: SPAN, one a warp of these blocks and of the one under way.
+        spans: SPAN, one per warp of these blocks and of the one under way.
     """
 
     spot: np.ndarray

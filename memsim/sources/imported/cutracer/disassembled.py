@@ -1,4 +1,4 @@
-"""Registers of a disassembled instruction, as Accel-Sim's tracer tells them: those it writes, those it reads."""
+"""Registers of a disassembled instruction, as Accel-Sim's tracer names them: those it writes, those it reads."""
 
 from __future__ import annotations
 

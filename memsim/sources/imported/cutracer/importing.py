@@ -1,7 +1,7 @@
 """Imports what CUTracer wrote of one launch: its records, warp by warp, as lines of an Accel-Sim trace.
 
-With ``opcode_only`` records every instruction is there: gaps and waits follow from the registers that its text names.
-With accesses alone, nothing tells what depends on what, and every access waits for those before it in its warp.
+With ``opcode_only`` records every instruction is there: compute runs and waits follow from the registers in its text.
+With accesses alone, nothing shows what depends on what, and every access waits for those before it in its warp.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class _Warps:
         addresses = record.addrs or ()
         mask = sum(1 << lane for lane, address in enumerate(addresses) if address)
         if mask and decode(opcode).does is not Does.access:
-            problem = f"{opcode} has addresses, but memsim does not know what it does to memory"
+            problem = f"{opcode} has addresses, but its effect on memory is unknown"
             raise InputError(self._path, f"line {number}: sass", problem)
         where = "".join(f" {address:x}" for address in addresses if address)
         access = f"4 0{where}" if mask else "0"

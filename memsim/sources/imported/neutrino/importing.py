@@ -1,7 +1,7 @@
 """Imports what Neutrino's probes saved of one launch: clocks and addresses by thread.
 
-A file tells neither what an access does nor how wide it is, so whoever imports says it of each map. Lanes of a warp
-that saved the same clock made the same access: a warp reads its SM's clock at once. Nothing tells what depends on
+A file states neither what an access does nor how wide it is, so the user states it for each map. Lanes of a warp
+that saved the same clock made the same access: a warp reads its SM's clock at once. Nothing shows what depends on
 what, and every access waits for those before it in its warp.
 """
 

@@ -25,7 +25,7 @@ from memsim.trace.schema import INSTRUCTION_COLUMNS, Chunk, Space
 from memsim.trace.writer import TraceWriter
 
 HELD_RECORDS, HELD_ADDRESSES, BATCH_RECORDS = 1 << 19, 1 << 22, 1 << 17  # before sorting to disk; of one write
-_VOLTA = 70  # the text does not tell the GPU; from Maxwell on opcodes mean the same
+_VOLTA = 70  # the text does not state the GPU; from Maxwell on opcodes mean the same
 
 
 def import_nvbit(
@@ -34,7 +34,7 @@ def import_nvbit(
     kernels: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Trace]:
-    """Convert the output of a program under mem_trace to trace files, one a launch that accesses memory.
+    """Convert the output of a program under mem_trace to trace files, one per launch that accesses memory.
 
     Args:
         source: the text, plain or packed by gzip, xz or zstd.
@@ -168,7 +168,7 @@ def _write(source: Path, log: _Log, number: int, path: Path) -> Trace:
     """Write the trace of one launch."""
     launch = log.launches[number]
     ops = ImportedOps()
-    numbers = np.full(MOST * OPS_PER_OPCODE, -1)  # of the static ops, by the records' ops
+    numbers = np.full(MOST * OPS_PER_OPCODE, -1)  # of the static instructions, by the records' ops
     about = {"launch": launch.id, "order": number}
     with TraceWriter(path, kernel=launch.kernel, source=source.name, parameters=about) as writer:
         warps = 0

@@ -27,7 +27,7 @@ class NvbitLaunch:
 
 
 def read_launch(line: bytes) -> NvbitLaunch:
-    """The launch that a line tells.
+    """The launch that a line describes.
 
     Raises:
         ValueError: says what is wrong with the line.

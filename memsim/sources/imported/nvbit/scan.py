@@ -38,7 +38,7 @@ PROBLEMS: dict[int, tuple[str, str]] = {
     BLOCK: ("CTA", "must be three numbers x,y,z inside the launch's grid"),
     WARP: ("warp", "must be a number below the warps of a block"),
     OPCODE: ("opcode", "must begin with a capital letter"),
-    UNKNOWN_OPCODE: ("opcode", "does something to memory that memsim does not know; please report it"),
+    UNKNOWN_OPCODE: ("opcode", "accesses memory, but its effect is unknown; please report it"),
     ADDRESS: ("addresses", "must be 32 hexadecimal numbers, below 2**57; the line may have been cut"),
     LOCAL: ("addresses", "of local memory must be below 2**24"),
 }

@@ -21,7 +21,7 @@ ZERO = 1  # the row of the constant 0
 TRUE = 0  # the predicate that always holds
 SPECIALS = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctarank")  # rows that change with the block
 
-# Where the driver tells cooperative groups that the grid's workspace lies.
+# Where the driver writes for cooperative groups where the grid's workspace is.
 _HINTS = dict.fromkeys(
     ("%envreg1", "%envreg2"), ": it is for barriers of the whole grid; launch the kernel by cudaLaunchCooperativeKernel"
 )
@@ -87,7 +87,7 @@ class Builder:
             return self.constant(self._fixed[name])
         if name not in self.rows:
             if name not in self.types and name not in LANE_SPECIALS and name not in SPECIALS:
-                raise self.error(f"uses {name}, which memsim does not know{_HINTS.get(name, '')}")
+                raise self.error(f"uses {name}, which memsim does not support{_HINTS.get(name, '')}")
             self.rows[name] = self._new_row()
         return self.rows[name]
 

@@ -35,7 +35,7 @@ def lower_mbarrier(b: Builder, one: Instruction, _values: bool) -> None:
         mbarriers.EXPECT, "complete_tx": mbarriers.COMPLETE, "arrive_drop": mbarriers.DROP,
     }  # fmt: skip
     if kind not in names:
-        raise b.error("is an operation that memsim does not know")
+        raise b.error("is an operation that memsim does not support")
     what = names[kind]
     if kind == "arrive_drop" and one.has("expect_tx"):
         b.emit(Micro.mbarrier, y=mbarriers.EXPECT, **fields)
@@ -60,7 +60,7 @@ def lower_copy(b: Builder, one: Instruction, values: bool) -> None:
     if one.has("tensor"):
         return _tensor(b, one, values)
     if one.has("reduce") or one.opcode[1] == "reduce" or len(one.operands) < 3:
-        raise b.error("is a copy that memsim does not know")
+        raise b.error("is a copy that memsim does not support")
     target, source = one.opcode[3].split("::")[0], one.opcode[4].split("::")[0]
     to, to_added = address_of(b, one.operands[0], target)
     of, added = address_of(b, one.operands[1], source)
@@ -99,7 +99,7 @@ def _tensor(b: Builder, one: Instruction, values: bool) -> None:
     """cp.async.bulk.tensor: boxes of tensors of one to five dimensions, between global and shared memory."""
     rank = next((int(part[0]) for part in one.opcode if part in ("1d", "2d", "3d", "4d", "5d")), 0)
     if not rank or one.has("reduce", "im2col", "im2col_no_offs", "im2col::w", "tile::gather4", "tile::scatter4"):
-        raise b.error("is a copy that memsim does not know")
+        raise b.error("is a copy that memsim does not support")
     spaces = [part.split("::")[0] for part in one.opcode if part.split("::")[0] in ("shared", "global")]
     stores = spaces[0] == "global"
     box, shared = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])

@@ -28,7 +28,7 @@ def _comparison(b: Builder, one: Instruction) -> tuple[str, str, str]:
     combine = next((part for part in one.opcode[2:-1] if part in _COMBINED), "")
     how = _UNSIGNED_NAMES.get(how, how)
     if how not in _FLOATS:
-        raise b.error("compares in a way that memsim does not know")
+        raise b.error("compares in a way that memsim does not support")
     return how, combine, one.type
 
 
@@ -52,7 +52,7 @@ def compare(
     left, right = b.value(one.operands[1], kind), b.value(one.operands[2], kind)
     if kind[0] in "fb" and kind not in ("b8", "b16", "b32", "b64"):
         if kind.endswith("x2"):
-            raise b.error("compares two halves, which memsim does not know")
+            raise b.error("compares two halves, which memsim does not support")
         packed = tables[0] | tables[1] << 4 | (second + 1) << 8
         kinds = {
             "x": number_type(b, kind),

@@ -62,7 +62,7 @@ def _barrier(b: Builder, one: Instruction) -> None:
     if reduces:
         what = next((part for part in one.opcode if part in _BARRIER_KINDS), None)
         if what is None or len(operands) < 3:
-            raise b.error("reduces in a way that memsim does not know")
+            raise b.error("reduces in a way that memsim does not support")
         to, by = operands.pop(0), operands.pop()
         name = by.register.name if isinstance(by, Not) else getattr(by, "name", "")
         assert isinstance(to, Register)
@@ -76,7 +76,7 @@ def _barrier(b: Builder, one: Instruction) -> None:
 def _shuffle(b: Builder, one: Instruction) -> None:
     mode = next((_SHUFFLES[part] for part in one.opcode if part in _SHUFFLES), None)
     if mode is None:
-        raise b.error("shuffles in a way that memsim does not know")
+        raise b.error("shuffles in a way that memsim does not support")
     to = one.operands[0]
     valid = to.elements[1] if isinstance(to, Vector) else None
     rows = [b.value(operand, "b32") for operand in one.operands[1:4]]
@@ -92,7 +92,7 @@ def _members(b: Builder, one: Instruction) -> int:
 def _vote(b: Builder, one: Instruction) -> None:
     mode = next((_VOTES[part] for part in one.opcode if part in _VOTES), None)
     if mode is None:
-        raise b.error("votes in a way that memsim does not know")
+        raise b.error("votes in a way that memsim does not support")
     to = one.operands[0]
     assert isinstance(to, Register)
     result = b.row(to.name) if mode == warp_collectives.BALLOT else b.predicate(to.name)
@@ -109,7 +109,7 @@ def _match(b: Builder, one: Instruction) -> None:
 def _reduce(b: Builder, one: Instruction) -> None:
     what = next((_REDUCTIONS[part] for part in one.opcode if part in _REDUCTIONS), None)
     if what is None or one.type == "f32":
-        raise b.error("reduces in a way that memsim does not know")
+        raise b.error("reduces in a way that memsim does not support")
     width = width_of(one.type)
     fields = {"mask": mask_of(width), "shift": 64 - width, "x": what, "y": int(is_signed(one.type) or what == 0)}
     fields["b"] = _members(b, one)

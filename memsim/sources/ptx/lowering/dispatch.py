@@ -26,7 +26,7 @@ def lower(b: Builder, one: Instruction, values: bool) -> None:
         values: whether what it computes, loads or stores matters; addresses always do.
 
     Raises:
-        InputError: memsim does not know it; the line of the PTX is named.
+        InputError: memsim does not support it; the message names the line of the PTX.
     """
     if one.name == "cp" and one.has("bulk", "mbarrier"):
         lower_copy(b, one, values)
@@ -38,4 +38,4 @@ def lower(b: Builder, one: Instruction, values: bool) -> None:
         if values:
             arithmetic(b, one)
     else:
-        raise b.error("is an instruction that memsim does not know")
+        raise b.error("is an instruction that memsim does not support")

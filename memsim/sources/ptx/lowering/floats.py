@@ -33,7 +33,7 @@ def _operate(b: Builder, one: Instruction) -> None:
         raise b.error(f"has {len(one.operands)} operands; it takes {count + 1}")
     mixed = len(one.opcode) > 2 and one.opcode[-2] in FLOATS and one.opcode[-2] != one.type
     if mixed:
-        raise b.error("mixes types in a way that memsim does not know")
+        raise b.error("mixes types in a way that memsim does not support")
     rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
     bits = flags(one) | floats.KEEP_NAN * one.has("NaN") | floats.SIGN_OF_BOTH * one.has("xorsign")
     kind = number_type(b, one.type)
@@ -46,7 +46,7 @@ def _operate(b: Builder, one: Instruction) -> None:
 def _test(b: Builder, one: Instruction) -> None:
     test = next((code for name, code in _TESTS.items() if one.has(name)), None)
     if test is None:
-        raise b.error("tests for what memsim does not know")
+        raise b.error("is a test that memsim does not support")
     to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
     value = b.value(one.operands[1], one.type)
     fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100, "mask": 0}
@@ -57,7 +57,7 @@ def _convert(b: Builder, one: Instruction) -> None:
     """cvt: between integers, or with a floating-point type on a side; pairs of numbers into halves and back."""
     to, of = one.opcode[-2], one.opcode[-1]
     if len(one.opcode) < 3 or "pack" in one.opcode:
-        raise b.error("is a conversion that memsim does not know")
+        raise b.error("is a conversion that memsim does not support")
     if to not in FLOATS and of not in FLOATS:
         return convert_integers(b, one)
     out, width = width_of(to), width_of(of)
@@ -96,4 +96,4 @@ def arithmetic(b: Builder, one: Instruction) -> None:
     table = FLOATING if one.name not in INTEGERS or is_float(one) and one.name not in BITS else INTEGERS
     if one.name in table:
         return table[one.name](b, one)
-    raise b.error("is not known to memsim")
+    raise b.error("is not supported")

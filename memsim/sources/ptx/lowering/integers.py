@@ -66,7 +66,7 @@ def _add(b: Builder, one: Instruction) -> None:
         return _lower_separate(op, 2)(b, one)
     if one.type in ("u16x2", "s16x2"):
         if subtract:
-            raise b.error("is not known to memsim")
+            raise b.error("is not supported")
         return _lower_separate(Integer.packed_add, 2)(b, one)
     return _plain(Micro.subtract if subtract else Micro.add)(b, one)
 
@@ -353,7 +353,7 @@ def _packed_difference(b: Builder, one: Instruction) -> None:
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
     kinds = [part for part in one.opcode[1:] if part in ("u32", "s32")]
     if one.has("sat") or len(set(kinds[1:])) != 1 or any(isinstance(operand, Vector) for operand in one.operands):
-        raise b.error("is not known to memsim in this form")
+        raise b.error("is not supported in this form")
     how = is_signed(kinds[-1]) + 2 * (one.name == "vabsdiff4") + 4 * one.has("add")
     b.emit(
         Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.packed_difference, x=how, **fields

@@ -49,7 +49,7 @@ def _logged(space: str) -> int:
 def _check(b: Builder, one: Instruction, kind: str) -> int:
     width = width_of(kind)
     if width not in (8, 16, 32, 64):
-        raise b.error(f"has elements of {width} bits, which memsim does not know")
+        raise b.error(f"has elements of {width} bits, which memsim does not support")
     return width
 
 
@@ -97,7 +97,7 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
     operands = one.operands[1:] if returns else one.operands
     name = next((part for part in one.opcode[1:] if part in _ATOMICS), None)
     if name is None or one.has("v2", "v4", "v8") or width_of(kind) > 64:
-        raise b.error("is an atomic that memsim does not know")
+        raise b.error("is an atomic that memsim does not support")
     base, added = address_of(b, operands[0], space)
     width = width_of(kind)
     swap = {"c": b.value(operands[2], kind)} if name == "cas" else {}
@@ -144,7 +144,7 @@ def _matrix(b: Builder, one: Instruction, values: bool) -> None:
     stores = one.name == "stmatrix"
     operand, listed = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
     if not one.has("m8n8") or one.type != "b16" or not isinstance(listed, Vector):
-        raise b.error("moves matrices in a way that memsim does not know")
+        raise b.error("moves matrices in a way that memsim does not support")
     space = space_of(one)
     base, added = address_of(b, operand, space)
     rows = [b.value(part, "b32") for part in listed.elements] if values or not stores else [SINK] * len(listed.elements)
@@ -162,7 +162,7 @@ def _copy(b: Builder, one: Instruction, values: bool) -> None:
         number = one.operands[0] if one.operands else None
         return b.emit(Micro.wait_group, x=number.value if isinstance(number, Immediate) else copies.ALL)
     if one.opcode[1:2] != ("async",) or one.has("bulk", "mbarrier") or len(one.operands) < 3:
-        raise b.error("is a copy that memsim does not know")
+        raise b.error("is a copy that memsim does not support")
     target, to_added = address_of(b, one.operands[0], "shared")
     source, added = address_of(b, one.operands[1], "global")
     width = one.operands[2]

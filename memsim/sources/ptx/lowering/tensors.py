@@ -37,7 +37,7 @@ def cut_of(capability: int, element: str, depth: int, *, is_group: bool = False)
 def _shape(b: Builder, one: Instruction) -> tuple[int, int, int]:
     found = next((found for part in one.opcode if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
     if found is None:
-        raise b.error("has a shape that memsim does not know")
+        raise b.error("has a shape that memsim does not support")
     return int(found[1]), int(found[2]), int(found[3])
 
 
@@ -52,9 +52,9 @@ def lower_mma(b: Builder, one: Instruction, values: bool) -> None:
     types = [part for part in one.opcode if part in _ELEMENTS or part in _SUMS][-4:]
     known = len(types) == 4 and types[1] in _ELEMENTS and types[2] in _ELEMENTS and types[0] in _SUMS
     if not known or one.has("sp", "block_scale", "xor") or (m, n) not in ((16, 8), (8, 8)):
-        raise b.error("multiplies in a way that memsim does not know")
+        raise b.error("multiplies in a way that memsim does not support")
     if (m, n) == (8, 8) and types[1] != "f64":
-        raise b.error("multiplies in a way that memsim does not know")
+        raise b.error("multiplies in a way that memsim does not support")
     if not values:
         return
     lists = [_rows(b, operand) for operand in one.operands[:4]]
@@ -86,7 +86,7 @@ def lower_wgmma(b: Builder, one: Instruction, values: bool) -> None:
     _m, n, k = _shape(b, one)
     types = [part for part in one.opcode if part in _ELEMENTS or part in _SUMS]
     if one.has("sp") or len(types) < 3:
-        raise b.error("multiplies in a way that memsim does not know")
+        raise b.error("multiplies in a way that memsim does not support")
     if not values:
         return
     total, left, right, scaled = one.operands[:4]

@@ -21,7 +21,7 @@ def _geometry(b: Builder, one: Instruction) -> tuple[int, int]:
     """Dimensions, and the flags of layers and cubes."""
     name = next((part for part in one.opcode if part in _DIMENSIONS), None)
     if name is None:
-        raise b.error("has a geometry that memsim does not know")
+        raise b.error("has a geometry that memsim does not support")
     layered, cube = name.startswith("a"), name.endswith("cube")
     return _DIMENSIONS[name], machine.LAYER * layered | machine.CUBE * cube
 
@@ -34,7 +34,7 @@ def _rows(b: Builder, operand: Operand, kind: str) -> list[int]:
 def _object(b: Builder, operand: Operand) -> tuple[int, list[int]]:
     """The row of a handle, and those of the coordinates."""
     if not isinstance(operand, Address) or not isinstance(operand.base, Register):
-        raise b.error("names no texture object; memsim does not know texture references")
+        raise b.error("names no texture object; memsim does not support texture references")
     return b.row(operand.base.name), [row for part in operand.coordinates for row in _rows(b, part, "b32")]
 
 
@@ -45,7 +45,7 @@ def lower_fetch(b: Builder, one: Instruction, values: bool) -> None:
     handle, coordinates = _object(b, one.operands[1])
     results = _rows(b, one.operands[0], "b32")
     if "grad" in one.opcode or one.opcode[-2] not in ("f32", "s32", "u32") or not values and not results:
-        raise b.error("is a texture fetch that memsim does not know")
+        raise b.error("is a texture fetch that memsim does not support")
     flags |= machine.INTEGERS * (one.type == "s32")
     level = ZERO
     if one.has("level"):
@@ -66,7 +66,7 @@ def lower_surface(b: Builder, one: Instruction, values: bool) -> None:
     stores = one.name == "sust"
     kind = next((part for part in one.opcode if part in ("b8", "b16", "b32", "b64")), None)
     if "b" not in one.opcode or kind is None:
-        raise b.error("is a surface access that memsim does not know")
+        raise b.error("is a surface access that memsim does not support")
     target, data = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
     handle, coordinates = _object(b, target)
     used = coordinates[: dimensions + bool(flags & machine.LAYER)]
@@ -83,7 +83,7 @@ def lower_query(b: Builder, one: Instruction) -> None:
     """txq and suq."""
     column = next((_QUERIES[part] for part in one.opcode if part in _QUERIES), None)
     if column is None or one.has("level"):
-        raise b.error("asks for a property of a texture that memsim does not know")
+        raise b.error("reads a property of a texture that memsim does not support")
     handle, _ = _object(b, one.operands[1])
     to = one.operands[0]
     row = b.row(to.name) if isinstance(to, Register) else SINK

@@ -27,7 +27,7 @@ def number_type(b: Builder, kind: str) -> int:
         return int(Type.signed)
     if kind[0] in "ub":
         return int(Type.unsigned)
-    raise b.error(f"has the type .{kind}, which memsim does not know")
+    raise b.error(f"has the type .{kind}, which memsim does not support")
 
 
 def rounding(one: Instruction, default: int = numbers.NEAREST) -> int:

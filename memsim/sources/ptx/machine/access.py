@@ -166,7 +166,7 @@ def locate(m, pc, count, width):
 
 @called
 def log_located(m, record, warp, pc, count, width, region):
-    """Log an access whose regions are known; false when there are too many static ops."""
+    """Log an access whose regions are known; false when there are too many static instructions."""
     if region >= 0 and m.spaces[region] != LOCAL:
         array = array_at(m, region, m.address[0] - m.starts[region])
         if array < 0:
@@ -184,7 +184,7 @@ def log_located(m, record, warp, pc, count, width, region):
 def log_masked(m, record, warp, flags):
     """Log an access whose predicate leaves no lane; Y's flags say whether it is the load-store unit's."""
     if m.grid[TRACING] and flags & LOAD_STORE:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(0), MASKED_FLAG)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(0), MASKED_FLAG)
 
 
 @called

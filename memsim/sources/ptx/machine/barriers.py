@@ -57,7 +57,7 @@ def expected(m, block, threads):
 
 @called
 def release(m, block, number):
-    """Let go on whoever waits at a barrier; tell them what the predicates came to."""
+    """Let those who wait at a barrier continue, and give them the result of the predicates."""
     barrier = m.barriers[block, number]
     for w in range(block * m.grid[WARPS], (block + 1) * m.grid[WARPS]):
         record = m.records[w]

@@ -173,7 +173,7 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
 
 @called
 def _arrive(m, record, w, r, row, lane, size, logged):
-    """Tell the barrier of the box, or those of all blocks it went to, that so many bytes are there.
+    """Count the bytes that arrived at the barrier of the box, or at those of all blocks it went to.
 
     Rows from `logged` on are the box's: they arrive at the barrier of their own block.
     """

@@ -1,4 +1,4 @@
-"""What warps do becomes rows of the log: gaps with their mixes, waits by class, accesses with their lanes."""
+"""What warps do becomes rows of the log: compute runs with their mixes, waits by class, accesses with their lanes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, REACH, START, be
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
-LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's gap: a longer one is several rows
+LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's compute run: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
 ARRAY_ALIGNMENT = 512  # bytes to which such arrays are aligned in the trace
 FULL = -2  # in the table of mixes: it is full
@@ -45,13 +45,13 @@ BARRIER_FLAG, MASKED_FLAG, PATH_SWITCH_FLAG = int(Flag.barrier), int(Flag.masked
 
 @inlined
 def charge(m, record, warp, active, segment):
-    """Add a segment's instructions to the warp's gap; false if their sum is no known mix yet.
+    """Add a segment's instructions to the warp's compute run; false if their sum is no known mix yet.
 
     Where the table of mixes is full, what the warp has issued so far becomes a row of its own.
     """
     mix = m.next_mix[record[MIX], segment]
-    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_COMPUTE_RUN:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+    if mix == FULL or m.compute_runs[record[MIX], 0] > LONGEST_COMPUTE_RUN:
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
         mix = m.next_mix[0, segment]
     if mix < 0:
         return False
@@ -60,23 +60,23 @@ def charge(m, record, warp, active, segment):
 
 
 @called
-def fill(row, record, state, gaps, warp, active):
-    """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
+def fill(row, record, state, compute_runs, warp, active):
+    """What every row has: compute run, mix, waits, sequence; the warp's compute run and needs begin anew."""
     mix = record[MIX]
-    state[warp, COMPUTE_RUN] = gaps[mix, 0]
-    state[warp, OFF_CRITICAL_PATH] = gaps[mix, 0] - gaps[mix, 1]
+    state[warp, COMPUTE_RUN] = compute_runs[mix, 0]
+    state[warp, OFF_CRITICAL_PATH] = compute_runs[mix, 0] - compute_runs[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
-    row["mix"] = mix
+    row["instruction_mix"] = mix
     row["scoreboard_wait"] = record[WAITING]
     record[MIX] = record[WAITING] = 0
 
 
 @called
-def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
-    """Log a row without access: a gap before a wait, a barrier, an access of no lane, or what a warp does last."""
+def log_no_access(rows, cursor, record, state, compute_runs, warp, active, flags):
+    """Log a row without access: a compute run before a wait, a barrier, a masked access, or the warp's last one."""
     row = rows[cursor[0]]
     due = state[warp, START]
-    fill(row, record, state, gaps, warp, active)
+    fill(row, record, state, compute_runs, warp, active)
     row["flags"] = flags
     row["op"] = NO_OP
     row["base"] = 0
@@ -97,12 +97,12 @@ def note_lanes(m, record, warp, mask):
     if mask == ran:
         return
     if record[MIX] != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(ran), 0)
     if ran & mask == 0 and ran != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), PATH_SWITCH_FLAG)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(mask), PATH_SWITCH_FLAG)
         record[SWITCHED] |= ran | mask
     elif mask & ~ran != 0 and mask & record[SWITCHED] != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(mask), 0)
         if record[SWITCHED] & ~mask == 0:
             record[SWITCHED] = 0
     record[RAN] = mask
@@ -114,7 +114,7 @@ def wait_for(m, record, warp, kind, number, active):
     if number <= m.state[warp, ANSWERED + kind] or number <= m.state[warp, NEEDED + kind]:
         return
     if record[MIX] != 0:  # those instructions need no wait
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
     need(m.state, warp, kind, number)
     m.state[warp, START] = 1
 
@@ -132,12 +132,12 @@ def follow_control_code(m, record, warp, code, active):
     waits &= record[OUTSTANDING]
     if waits != 0:
         if record[MIX] != 0:  # those instructions need no wait
-            log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+            log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
         record[WAITING] |= waits
         record[OUTSTANDING] &= ~waits
         m.state[warp, START] = 1
     if code[N_USES] != BY_CODE and record[SPINS] == 0:  # while polls are left out, so is what stands between them
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
         row = m.rows[m.cursor[0] - 1]
         row["result"] = result
         set_scoreboard(record, row, sets, stall)
@@ -163,8 +163,8 @@ def check_uses(m, record, w, warp, code, active):
 
 
 @inlined
-def static_op(m, pc, array):
-    """The static op of a micro-op and an array, made when first met; -1 when there are too many."""
+def static_instruction(m, pc, array):
+    """The static instruction of a micro-op and an array, made when first met; -1 when there are too many."""
     op = np.int64(m.numbers_of_ops[pc, array])
     if op < 0:
         op = m.n_made[0]
@@ -188,7 +188,7 @@ def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space)
 
     What registers hold that it brings is in the warp's record then: number and class of the load.
     """
-    op = static_op(m, pc, array)
+    op = static_instruction(m, pc, array)
     if op < 0:
         return False
     low, mask = trace_addresses[0], np.int64(0)
@@ -197,7 +197,7 @@ def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space)
         mask |= np.int64(1) << lanes[i]
     row = m.rows[m.cursor[0]]
     encode_addresses(row, m.listed, m.cursor, lanes, trace_addresses, count, low, np.int64(0), 1)
-    fill(row, record, m.state, m.gaps, warp, mask)
+    fill(row, record, m.state, m.compute_runs, warp, mask)
     row["op"] = op
     record[SPINS] = 0
     m.cursor[0] += 1

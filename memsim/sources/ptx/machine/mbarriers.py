@@ -217,7 +217,7 @@ def complete_bytes(m, w, address, size):
 
 @called
 def mbarrier_of(m, record, w, address):
-    """The row of `phases` of the object that a copy is to tell, -1 where a trace cannot wait for it."""
+    """The row of `phases` of the object that a copy is to complete, -1 where a trace cannot wait for it."""
     region = find(m, address)
     if address + 8 > m.stops[region]:
         return np.int64(-1)

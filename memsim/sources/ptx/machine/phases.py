@@ -1,4 +1,4 @@
-"""Which phases of mbarriers a trace tells of: who arrives at them, and who waits for them.
+"""Phases of mbarriers in a trace: who arrives at them, and who waits for them.
 
 A phase gets its number, of all in the trace, when the first of its arrivals is logged. What lies in another block of a
 cluster is followed for its values, but a trace's warps wait within their block only.
@@ -75,7 +75,7 @@ def _let_arrive(m, k, number):
 @called
 def log_arrival(m, record, warp, index, active):
     """Log that a warp arrives at an object's phase itself."""
-    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), ARRIVES)
+    log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), ARRIVES)
     m.rows[m.cursor[0] - 1]["phase"] = _number(m, index)
 
 
@@ -107,6 +107,6 @@ def log_wait(m, record, warp, index, active):
     if m.phases[index, BEFORE] == 0 or m.phases[index, BEFORE] == record[AWAITED]:
         return
     record[AWAITED] = m.phases[index, BEFORE]
-    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), AWAITS)
+    log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), AWAITS)
     m.rows[m.cursor[0] - 1]["phase"] = m.phases[index, BEFORE]
     m.state[warp, START] = 1

@@ -161,10 +161,7 @@ def _run_warp(m, w):
             if mask == 0:
                 break
         row = code[pc]
-        active = mask
-        if row[GUARD] >= 0:
-            bits = predicates[row[GUARD]]
-            active = mask & ~bits if row[NEGATED] else mask & bits
+        active = _guarded(row, mask, predicates)
         if tracing:
             stop = _charge_micro_op(m, record, w, warp, row, mask, last_row, last_listed)
             if stop != DONE:
@@ -229,6 +226,16 @@ def _run_warp(m, w):
 
 
 @inlined
+def _guarded(row, mask, predicates):
+    """The lanes of `mask` for which the micro-op's guard holds."""
+    active = mask
+    if row[GUARD] >= 0:
+        bits = predicates[row[GUARD]]
+        active = mask & ~bits if row[NEGATED] else mask & bits
+    return active
+
+
+@inlined
 def _choose_lanes(m, record, w, warp, pc, mask, tracing):
     """The lanes that run next: their micro-op, mask (0: none can), where others join them, and a Stop."""
     pcs, masks = m.pcs[w], m.masks[w]
@@ -279,7 +286,7 @@ def _branch(m, record, w, warp, target, pc, mask, active, limit, tracing):
 def _end_warp(m, record, warp, active, tracing):
     """All lanes have ended."""
     if tracing and record[MIX] != 0:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, active, 0)
     record[STATUS] = WARP_DONE
     release_after_exit(m, record[BLOCK])
 
@@ -476,7 +483,7 @@ def _barrier(m, record, warp, row, r, predicates, active, tracing):
     kind = row[X]
     all_lanes = threads < 0 or threads >= expected(m, block, np.int64(-1))
     if tracing and kind != ARRIVE:
-        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if all_lanes else 0)
+        log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, active, BARRIER_FLAG if all_lanes else 0)
         m.state[warp, START] = 1
     predicate = np.int64(0)
     if kind > ARRIVE:

@@ -65,10 +65,10 @@ class MachineArrays(NamedTuple):
     cursor: np.ndarray  # i8 [2]
     state: np.ndarray  # i8 [warps of the batch, STATE]
     numbers_of_ops: np.ndarray  # i4 [N, arrays + 1], -1 for none
-    made: np.ndarray  # i4 [NO_OP, 2], micro-op and array of each static op
+    made: np.ndarray  # i4 [NO_OP, 2], micro-op and array of each static instruction
     n_made: np.ndarray  # i8 [1]
     next_mix: np.ndarray  # i4 [mixes, segments], -1 for one that is not known yet
-    gaps: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
+    compute_runs: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
     status: np.ndarray  # i8 [STATUS_FIELDS]
     loops: np.ndarray  # i8 [N_LOOPS], by micro-op: the address of its loop, where it has one of its own
 

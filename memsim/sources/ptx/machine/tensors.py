@@ -74,7 +74,7 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
 
 @called
 def _sums(registers, lists, first, count, kind, cell, single, double, total, n, given):
-    """Read what is added to: halves in pairs, all else one a register."""
+    """Read what is added to: halves in pairs, all else one per register."""
     halves = kind == F16
     for lane in range(LANES):
         g, t = lane >> 2, lane & 3

@@ -56,8 +56,8 @@ def double(b: SassBuilder, k: int) -> int:
         return row
     if operand.inverted:
         raise b.unknown("has an operand")
-    for is_asked, what in ((operand.absolute, Float.absolute), (operand.negative, Float.negate)):
-        if is_asked:  # of numbers alone: a NaN keeps its sign
+    for is_set, what in ((operand.absolute, Float.absolute), (operand.negative, Float.negate)):
+        if is_set:  # of numbers alone: a NaN keeps its sign
             before, row = row, b.temp()
             b.emit(Micro.floating, dst=row, a=before, x=int(Type.f64), y=what, shift=numbers.NEAREST, mask=0)
     return row

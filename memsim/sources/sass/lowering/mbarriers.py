@@ -41,7 +41,7 @@ def arrive_after_copies(b: SassBuilder) -> None:
 
 
 def follow_test(b: SassBuilder) -> None:
-    """After the test of a phase: tell the trace what was waited for, and let other warps run where it failed."""
+    """After the test of a phase: record in the trace what was waited for, and let other warps run where it failed."""
     row = b.row("#tested")
     predicate = b.to_predicate(b.operand(0))
     b.emit(Micro.mbarrier, a=row, x=-4, dst=SINK, count=predicate, y=mbarriers.TESTED)

@@ -83,7 +83,7 @@ def benchmark_end():
 
 
 def report_tuned(report):
-    """Tell the server of a tuned kernel, in JSON (memsim/capture/tuning.py); the server may end the program here."""
+    """Report a tuned kernel to the server, in JSON (memsim/capture/tuning.py); the server may end the program here."""
     call("memsim_tuned", report.encode())
 
 

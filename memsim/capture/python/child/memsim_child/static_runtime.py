@@ -88,7 +88,7 @@ def _is_runtime(name):
 
 
 def _major(address):
-    """The version of the runtime that is inside, which it tells without a driver."""
+    """The version of the runtime that is inside, which it returns without a driver."""
     version = ctypes.c_int()
     ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))(address)(ctypes.byref(version))
     return version.value // 1000 or 12

@@ -94,7 +94,7 @@ def take_triton(module):
 
 
 def take_reports(module):
-    """Tell memsim while a function of `perf_report` runs: its launches outside `do_bench` prepare measurements."""
+    """Let memsim see when a function of `perf_report` runs: its launches outside `do_bench` prepare measurements."""
     report = getattr(module, "perf_report", None)
     if report is None:
         return
