@@ -8,7 +8,6 @@ that the launch cannot come near.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -41,12 +40,8 @@ from memsim.support.errors import InputError
 
 READY_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
-PREPARATION_SECONDS = 5.0  # of a launch that prepares a measurement
+MOST_PREPARED = 1 << 23  # micro-ops of warps of a launch that prepares a measurement: about a second
 FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
-
-
-class _OutOfTime(Exception):
-    """A launch has run for long enough."""
 
 
 @dataclass
@@ -209,7 +204,7 @@ class Launches:
         def trace(blocks: str, name: str) -> Path:
             path = (timer.folder or self.folder) / f"{name}{SUFFIX}"
             coded = self._with_machine_code(module, launch)
-            run = KernelRun(coded, device.memory, check=True, tracing=True, host_calls=runtime)
+            run = KernelRun(coded, device.memory, check=False, tracing=True, host_calls=runtime)
             run_and_trace(run, lambda: run, path, self.gpu, blocks, snapshot_only=True)
             return path
 
@@ -314,8 +309,9 @@ class Launches:
         """Run a launch and keep its trace, if it is the best so far where that is wanted."""
         path = self.folder / f"{self._order}{SUFFIX}"
         device.memory.name_arrays(array_names(module, launch))
+        ends = self._ends_with(name, index)  # nobody reads what it stores
         traced = KernelRun(
-            self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
+            self._with_machine_code(module, launch), device.memory, check=not ends, tracing=True, host_calls=runtime
         )
         traced.host_waits = device.host_waits
         done = run_and_trace(
@@ -324,7 +320,7 @@ class Launches:
             path,
             self.gpu,
             self.selection.blocks,
-            snapshot_only=self.selection.snapshot_only or self._ends_with(name, index),
+            snapshot_only=self.selection.snapshot_only or ends,
             is_worth=self._is_worth(name),
             progress=self.progress,
         )
@@ -367,19 +363,13 @@ class Launches:
 
     def _prepared(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
         """Run a launch that prepares a measurement; one that takes long does not run to its end."""
-        counts, run = ExecutedCounts(), self._ready(device, launch, runtime)
-        last = time.monotonic() + PREPARATION_SECONDS
-
-        def check(done: int, total: int) -> None:
-            if done < total and time.monotonic() > last:
-                raise _OutOfTime
-
-        try:
-            run.all_blocks(range(launch.n_blocks), check)
-        except _OutOfTime:
+        counts, run, n_blocks = ExecutedCounts(), self._ready(device, launch, runtime), launch.n_blocks
+        done = run.all_blocks(range(run.device.team))
+        stop = min(n_blocks, max(1, MOST_PREPARED // run.executed) * run.device.team)
+        if run.all_blocks(range(done, stop)) < n_blocks:
             self.note(
-                f"{launch.name}: launches outside do_bench in a benchmark function stop after"
-                f" {PREPARATION_SECONDS:.0f} s, so their results are incomplete"
+                f"{launch.name}: launches outside do_bench in a benchmark function execute about"
+                f" {MOST_PREPARED / 1e6:.0f} million instructions of warps at most, so their results are incomplete"
             )
         counts.add(run)
         return counts

@@ -35,7 +35,6 @@ from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
-from memsim.trace.transactions import Transactions
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
@@ -218,8 +217,7 @@ def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     """Milliseconds of the launch that a trace is a sample of."""
     execution = Execution.of(trace, gpu, folder)
     gpu = execution.gpu
-    coalesce(trace, gpu, folder)
-    own = Transactions.load(folder)
+    own = coalesce(trace, gpu)
     lines = len(own.line_address)
     transactions, where = with_buffer(own, gpu) if flushed else (own, layout(own, gpu))
     seeds = np.random.SeedSequence(0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gpu_process import GpuProcess
 
+from memsim.capture import launches
 from memsim.capture.outcome import check_outcome
 from memsim.capture.protocol import MessageKind, Payload, ProtocolError
 from memsim.capture.timer import Timer
@@ -138,6 +139,22 @@ def test_launch_with_most_accesses_is_traced(tmp_path):
     assert [one.counted.index for one in process.launches.traces] == [1]
     assert process.read(process.variables["counter"], 1)[0] == 7 + 32 + 256 + 3 * 64
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_preparation_of_a_measurement_is_cut(tmp_path, monkeypatch):
+    """Launches of a function that makes measurements, outside of its benchmarks."""
+    monkeypatch.setattr(launches, "MOST_PREPARED", 64)
+    process = GpuProcess(tmp_path)
+    x, y = process.allocate(np.zeros(256, np.int32)), process.allocate(np.zeros(256, np.int32))
+    process.load(COPY)
+    process.ask(MessageKind.benchmark, Payload().u32(0, 2))
+    process.launch("copy", copying(256, x, y), grid=8)
+    done = int(process.read(y, 256).sum())
+    process.ask(MessageKind.benchmark, Payload().u32(1, 2))
+    assert 32 <= done < 256 and done % 32 == 0
+    assert "copy: launches outside do_bench" in process.launches.notes[0]
+    process.launch("copy", copying(256, x, y), grid=8)
+    assert process.read(y, 256).sum() == 256
 
 
 def test_a_chosen_launch_is_traced(tmp_path):

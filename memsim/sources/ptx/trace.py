@@ -73,6 +73,7 @@ class KernelRun:
         self.device.grow_log(2 * ROOM, 64 * ROOM)
         self.batch = batch * launch.team
         self.executed = self.accesses = self.sectors = 0
+        self._has_loops = False
         self.host_calls = host_calls
         self.host_waits: HostWaits | None = None
 
@@ -96,7 +97,9 @@ class KernelRun:
         co_resident: CoResident | None = None
         try:
             with loading_loops():
-                lazily_compiled_ops.load(device.machine)
+                if not self._has_loops:
+                    lazily_compiled_ops.load(device.machine)
+                    self._has_loops = True
                 while (stop := Stop(run(device.machine))) != Stop.done:
                     if may_wait_for_blocks(device, stop):
                         together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
@@ -189,7 +192,7 @@ def _prepared(
     """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
     if launch.sass is not None:
         layout = lay_out_sass(launch, launch.function, launch.sass, memory)
-        return layout, build_sass(launch, launch.sass, layout, tracing=tracing)
+        return layout, build_sass(launch, launch.sass, layout, check=check, tracing=tracing)
     function = without_wmma(flattened(launch.module, launch.function), launch.source)
     layout = lay_out(launch, function, memory)
     return layout, build(launch, function, layout, memory, check=check, tracing=tracing)

@@ -15,22 +15,28 @@ from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 from memsim.sources.sass.lowering.control import at_address
 from memsim.sources.sass.opcodes import lower
 from memsim.sources.sass.origin import SassOrigin, position_of
+from memsim.sources.sass.slice import without_unneeded_values
 
 
-def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, tracing: bool) -> LoweredKernel:
+def build_sass(
+    launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, check: bool, tracing: bool
+) -> LoweredKernel:
     """Lower a kernel's machine code; launches of one kernel share the result.
 
     Args:
+        check: compute all values, not only what feeds addresses and branches.
         tracing: charge instructions, and wait as their control codes say.
 
     Raises:
         UnknownMachineCode: naming what is unknown.
     """
-    return _lowered(launch.source, kernel, tuple(layout.symbols.items()), tracing)
+    return _lowered(launch.source, kernel, tuple(layout.symbols.items()), check, tracing)
 
 
 @lru_cache(maxsize=64)
-def _lowered(source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ...], tracing: bool) -> LoweredKernel:
+def _lowered(
+    source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ...], check: bool, tracing: bool
+) -> LoweredKernel:
     codes = ControlCodes()
     builder = SassBuilder(source, kernel, dict(symbols))
     for one in kernel.code:
@@ -53,7 +59,10 @@ def _lowered(source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ..
     builder.emit(Micro.exit, guard=-1)
     code = builder.finish()
     facts = SassFacts(code, builder.lists) if tracing else None
-    return LoweredKernel(code, builder.origin, codes.segments, builder, True, facts)
+    by_data = True
+    if not check:
+        code, by_data = without_unneeded_values(builder, code)
+    return LoweredKernel(code, builder.origin, codes.segments, builder, by_data, facts)
 
 
 def unknown_instructions(kernel: SassKernel) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 from places import DATA
 
 import memsim
+from memsim.support.errors import InputError
 
 pytestmark = [
     pytest.mark.slow,
@@ -41,3 +42,22 @@ def test_a_compiled_function_launches_its_kernels(tmp_path: Path) -> None:
 def test_kernels_written_by_torch_are_tuned_and_run(tmp_path: Path) -> None:
     trace = memsim.capture(DATA / "ptx" / "written_out.py", out=tmp_path / "t.h5", gpu="a100").trace
     assert trace.kernel == "relu_of_sum" and len(trace.arrays) == 3
+
+
+HALVES = """
+import torch
+
+x, y = (torch.randn(64, 96, 64, device="cuda", dtype=torch.float16, requires_grad=True) for _ in range(2))
+products = [torch.bmm(x, y.transpose(1, 2)), torch.addmm(x[0, :, :1], x[0], y[0].T), x[0] @ y[0].T]
+for one in products:
+    assert one.is_cuda and one.dtype == torch.float16
+exact = x[0].detach().cpu().double() @ y[0].detach().cpu().double().T
+assert (products[2].detach().cpu() == exact.half()).float().mean() > 0.999
+"""
+
+
+def test_products_of_halves_add_in_single_precision(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(HALVES)
+    with pytest.raises(InputError, match="launched no kernel"):  # it has run to its end
+        memsim.capture(script, out=tmp_path / "t.h5", gpu="a100", to_end=True)

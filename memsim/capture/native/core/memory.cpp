@@ -12,8 +12,9 @@ namespace {
 
 // Nothing lies in the gap behind an allocation, so that an access one past its end is never another allocation's.
 constexpr uint64_t gap = 256;
-// Freed memory of this size and more goes back to the system at once.
-constexpr uint64_t give_back_bytes = 1 << 20;
+// Freed memory keeps its pages for later allocations, up to so many bytes: to get new pages takes the system longer than
+// most operators need for their results. Beyond that, allocations of give_back_bytes and more lose them at once.
+constexpr uint64_t most_kept_bytes = 1 << 30, give_back_bytes = 1 << 20;
 
 bool counts_as_device(AllocationKind kind) {
   return kind == AllocationKind::device || kind == AllocationKind::managed || kind == AllocationKind::array ||
@@ -87,8 +88,8 @@ Status release(uint64_t address) {
   uint64_t bytes = found->second.bytes;
   forget(s, found);
   forget_fills();
-  drop_pages(address, bytes);
   if (!s.graph_memory.count(address)) s.ranges.give_back(address);
+  if (s.ranges.holes() > most_kept_bytes) drop_pages(address, bytes);
   return status::success;
 }
 

@@ -333,8 +333,8 @@ void compute_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::j
   driver("cuLaunchHostFunc", reinterpret_cast<void*>(current_stream), &Recorded::replay, static_cast<void*>(recorded));
 }
 
-// Layer norm: a GPU adds numbers of half precision in single precision, a CPU does not. The first result has the type of
-// the first argument. The others are statistics of rows, in single precision, or gradients of the last tensor, a weight.
+// Layer norms and matrix products: a GPU adds numbers of half precision in single precision, a CPU does not, and takes many
+// times longer for half precision. The first result has the type of the first argument. The others are statistics of rows, in single precision, or gradients of the last tensor, a weight.
 void compute_in_single_precision(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
   at::AutoDispatchBelowADInplaceOrView below;
   std::vector<at::ScalarType> types;
@@ -384,7 +384,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("empty_strided", empty_strided);
   for (const char* name : {"copy_", "convolution", "convolution_backward", "convolution_overrideable", "cdist_backward"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
-  for (const char* name : {"native_layer_norm", "native_layer_norm_backward"})
+  for (const char* name : {"native_layer_norm", "native_layer_norm_backward", "mm", "bmm", "addmm", "baddbmm", "addmv", "mv"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&compute_in_single_precision>());
   m.impl("record_stream", torch::CppFunction::makeFromBoxedFunction<&do_nothing>());
   m.impl("_fused_sdp_choice", torch::CppFunction::makeFromBoxedFunction<&choose_products>());
