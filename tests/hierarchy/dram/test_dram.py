@@ -173,7 +173,7 @@ def test_refresh_of_idle_channel_happens_on_time():
     gpu = one_channel(refi=REFI, rfc=RFC)
 
     def activate(gap: int) -> int:
-        tx = machines.one_warp(instruction([(0, 1)], gap=gap))
+        tx = machines.one_warp(instruction([(0, 1)], compute_run=gap))
         system = System(tx, override(gpu, {"sm.instruction_cycles": 1}), 1, np.random.SeedSequence(0), commands=100)
         system.run()
         log = system.machine.channels.commands.view(np.ndarray)
