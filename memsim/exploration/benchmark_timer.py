@@ -39,7 +39,9 @@ from memsim.trace.schema import LaunchShape
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 WAVES = 2  # of blocks of the scale model
-GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
+PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
+ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
+GROUPS = 8  # of blocks with consecutive numbers, which the sample of other grids is made of
 MOST_RUNS = 64  # kernels that stay ready for their next shape
 REPORT_SECONDS = 15.0  # between lines that report progress
 _POINTER = 8
@@ -154,42 +156,48 @@ class BenchmarkTimer:
     def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
         """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``."""
         shape = run.shape(run.launch.registers)
-        divisor, gpu, sampled = self._sample(run, shape, most_rows)
+        divisor, gpu, sampled, groups = self._sample(run, shape, most_rows)
         teams = -(-run.launch.n_blocks // run.device.team // divisor)
         self.least_share = min(self.least_share, sampled * run.device.team / run.launch.n_blocks)
         scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
         with Scratch() as folder:
             path = Path(folder) / "sample.h5"
-            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled))
+            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups))
             return _replay(Trace.open(path), gpu, Path(folder), flushed)
 
-    def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int]:
-        """The divisor and the scale model, and how many teams of blocks to trace.
+    def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
+        """The divisor and the scale model, how many teams of blocks to trace, and in how many groups of neighbours.
 
-        The largest model is taken on which two waves do not have too many memory instructions, judged by a team in the
-        middle of the grid.
+        The largest model is taken on which two waves do not have too many memory instructions. Neighbours share what
+        they read, as all blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
-        run.blocks(np.arange(n_teams // 2 * team, (n_teams // 2 + 1) * team))
-        rows = max(1, len(run.chunk(team, 0).op))
+        counts = [_rows_of(run, team, n_teams * (2 * number + 1) // (2 * PROBES)) for number in range(PROBES)]
+        rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)
             scaled_teams = -(-n_teams // divisor)
             sampled = min(scaled_teams, WAVES * wave)
             if sampled * rows <= most_rows:
-                return divisor, gpu, sampled
-        return divisor, gpu, min(scaled_teams, wave)
+                return divisor, gpu, sampled, groups
+        return divisor, gpu, min(scaled_teams, wave), groups
 
 
-def sampled_teams(n_teams: int, sampled: int) -> np.ndarray:
+def _rows_of(run: KernelRun, team: int, number: int) -> int:
+    """Memory instructions of the warps of one team of blocks."""
+    run.blocks(np.arange(number * team, (number + 1) * team))
+    return max(1, len(run.chunk(team, 0).op))
+
+
+def sampled_teams(n_teams: int, sampled: int, groups: int) -> np.ndarray:
     """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
 
-    >>> sampled_teams(100, 4).tolist()
+    >>> sampled_teams(100, 4, groups=8).tolist()
     [14, 30, 70, 86]
     """
     if sampled >= n_teams:
         return np.arange(n_teams)
-    groups = min(GROUPS, sampled)
+    groups = min(groups, sampled)
     found = []
     for number in range(groups):
         length = sampled * (number + 1) // groups - sampled * number // groups

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer
+from memsim.exploration.benchmark_timer import GROUPS, MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.memory import DeviceMemory
@@ -30,6 +32,8 @@ LOOP:
 }
 """
 BLOCKS, THREADS, STEPS = 512, 256, 32
+# Later blocks take more steps.
+LONGER = SUM.replace("[steps];", "[steps]; shr.u32 %r7, %r1, 5; add.s32 %r5, %r5, %r7;")
 
 
 def launch(x: int, blocks: int = BLOCKS) -> PtxLaunch:
@@ -51,6 +55,14 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
     for blocks in [*range(1, MANY_SIMULATIONS + 3), 1]:  # the last size is known
         timer.milliseconds(launch(x, blocks), memory, None, False)  # type: ignore[arg-type]
     assert sizes == [MOST_ROWS] * MANY_SIMULATIONS + [MOST_ROWS // 4] * 2
+
+
+@pytest.mark.parametrize(("ptx", "groups"), [(SUM, 1), (LONGER, GROUPS)])
+def test_blocks_that_are_alike_are_sampled_together(placed, ptx, groups):
+    memory, x = placed
+    one = replace(launch(x), ptx=ptx, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
+    run = KernelRun(one, memory, check=False, tracing=True)
+    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS)[-1] == groups
 
 
 @pytest.mark.slow

@@ -38,6 +38,6 @@ def test_sampled_teams_are_distinct_and_inside():
     from memsim.exploration.benchmark_timer import sampled_teams
 
     for n, wanted in ((7, 7), (7, 3), (1000, 8), (1000, 37), (9, 8)):
-        teams = sampled_teams(n, wanted)
+        teams = sampled_teams(n, wanted, groups=8)
         assert len(np.unique(teams)) == len(teams) == wanted
         assert teams.min() >= 0 and teams.max() < n
