@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from experiments.capture.programs import LIST, Program, listed
+from experiments.capture.programs import LIST, PublicProgram, listed
 from experiments.machine_code.coverage import kernels_of
 from memsim.sources.sass.program import unknown_instructions
 from memsim.support.files import replacing
@@ -23,7 +23,7 @@ LISTS = {"programs": "scoreboard", "later": "later_scoreboard", "third": "third_
 HEADER = ("list", "repository", "main", "architecture", "kernels", "as_machine_code", "missing")
 
 
-def captured(name: str) -> list[Program]:
+def captured(name: str) -> list[PublicProgram]:
     """The programs of a list that its scoreboard calls captured."""
     with LIST.with_name(f"{LISTS[name]}.csv").open(newline="") as file:
         found = {(row["repository"], row["main"]) for row in csv.DictReader(file) if row["result"] == "captured"}
@@ -31,16 +31,14 @@ def captured(name: str) -> list[Program]:
     return [one for key, one in programs.items() if key in found]
 
 
-def covered(program: Program, checkouts: Path, architecture: int) -> tuple[int, int, str]:
+def covered(program: PublicProgram, checkouts: Path, architecture: int) -> tuple[int, int, str]:
     """Of one program: (kernels, those that run as machine code, the instructions that the others need)."""
-    top = checkouts / program.repository.replace("/", "+")
-    files = [top / name for name in (program.main, *filter(None, program.sources.split(":")))]
-    includes = [part for name in filter(None, program.includes.split(":")) for part in ("-I", str(top / name))]
     total, run, missing = 0, 0, Counter[str]()
-    for file in files:
-        if file.suffix != ".cu":
+    options = [f"-I{program.folder(checkouts)}", *program.include_options(checkouts)]
+    for file in program.files(checkouts):
+        if not file.endswith(".cu"):
             continue
-        for kernel in kernels_of(file, architecture, ["-I", str(file.parent), *includes]):
+        for kernel in kernels_of(Path(file), architecture, options):
             problems = unknown_instructions(kernel)
             total += 1
             run += not problems
