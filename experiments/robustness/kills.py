@@ -85,11 +85,11 @@ def kill_at_random(name: str, folder: Path, times: int, seed: int = 0) -> Kills:
     subprocess.run(command, env=environment, check=True, capture_output=True)
     whole, draws = time.monotonic() - started, random.Random(seed)
     runs = damaged = outlived = 0
-    for _ in range(times):
+    for number in range(times):
         output.unlink(missing_ok=True)
         running = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
         with suppress(subprocess.TimeoutExpired):
-            running.wait(draws.uniform(0, whole))
+            running.wait(draws.uniform(number, number + 1) / times * whole)
         runs += running.poll() is None
         running.kill()
         running.wait()

@@ -11,6 +11,7 @@ import pytest
 from compilers import needs_gxx
 
 import memsim
+from experiments.capture.programs import PublicProgram
 from experiments.silicon import __main__ as silicon
 from experiments.silicon import comparison, measure, measured, ncu, public_programs
 from experiments.silicon.columns import COLUMNS, read_table, write_table
@@ -193,7 +194,9 @@ def test_launches_are_compared(tmp_path, monkeypatch):
     """4096 elements of saxpy: 1024 sectors read, 512 written; a kernel of another name is not launched."""
     program = PROGRAMS[0]
     executable = build(Sources((program.file,)), load_gpu("h100"))
-    listed = public_programs.Public(executable.name, "none", "", "", "", "", " ".join(program.small))
+    listed = public_programs.NumberedProgram(
+        executable.name, PublicProgram("none", "", "", "", "", " ".join(program.small), "")
+    )
     monkeypatch.setattr(measured, "public_programs", lambda: [listed])
     text = ncu_output().replace("saxpy(float, const float *, float *, int)", "_Z5saxpyfPKfPfi")
     other = text.splitlines()[-1].replace("saxpy", "other")
