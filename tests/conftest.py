@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from processor_time import (  # noqa: F401  (hooks that pytest looks for in this
     pytest_terminal_summary,
 )
 
+# A shell that starts tests in the background has them ignore Ctrl-C, which some tests are about.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 os.environ.setdefault("MEMSIM_CACHE_MB", "0")  # tests replay what they ask for; those of the cache set it themselves
 
 # Hypothesis draws the literals of all modules that are loaded, too. These differ from process to process: a failure
