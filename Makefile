@@ -46,7 +46,7 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run all tests that are not slow, each with a small budget of random cases (about five minutes on two cores)
+test: venv ## run all tests that are not slow, each with a small budget of random cases (about six minutes on two cores)
 	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
 # $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.
@@ -54,7 +54,7 @@ define part
 	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
 endef
 
-check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 17 minutes on two cores)
+check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 20 minutes on two cores)
 	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 	$(call part,spelling,git ls-files -z | xargs -0 $(BIN)/codespell)
 	@$(MAKE) --no-print-directory -j 2 check-types check-tests
