@@ -172,7 +172,8 @@ class BenchmarkTimer:
         they read, as all blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
-        counts = [_rows_of(run, team, n_teams * (2 * number + 1) // (2 * PROBES)) for number in range(PROBES)]
+        probes = {n_teams * (2 * number + 1) // (2 * PROBES) for number in range(PROBES)}
+        counts = [_rows_of(run, team, number) for number in sorted(probes)]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)

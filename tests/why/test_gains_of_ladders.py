@@ -29,11 +29,14 @@ TOLD = [
     ("sgemm", 9, 10, Cause.scattered),
     ("long sgemm", 8, 6, Cause.conflicts),
 ]
-# At most 3.1 % are won (2.9 % when a launch was taken to cost 619 cycles more), and nothing is said.
+# Fewer than 3 % are won, and nothing is said.
 FINISHED = [("reduction", 4, 6), ("reduction", 6, 7)]
 
 # Of the time: the second reduction's barriers of one warp and its bank conflicts save about 6.5 % each.
 ALIKE = 0.005
+
+# What a launch cost when the bounds below were chosen: of a shorter one, each gain is a larger share.
+LAUNCH = {"launch.idle_cycles": 2000, "launch.active_cycles": 1277}
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +50,7 @@ def simulated():
         if (ladder, step) not in made:
             kernel, size = LADDERS[ladder]
             trace = memsim.trace(kernel, gpu="tesla-v100", blocks="all", step=step, **size)
-            made[ladder, step] = trace, memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1)
+            made[ladder, step] = trace, memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1, settings=LAUNCH)
         return made[ladder, step]
 
     return of
@@ -92,7 +95,7 @@ def test_products_bound_by_instructions_have_no_gain(simulated):
 
 @pytest.mark.parametrize(("ladder", "slow", "fast"), FINISHED)
 def test_finished_ladder_has_no_findings(simulated, ladder, slow, fast):
-    assert 0 <= won(simulated, ladder, slow, fast) < 0.032
+    assert 0 <= won(simulated, ladder, slow, fast) < 0.03
     assert not reported(simulated, ladder, slow)
 
 
