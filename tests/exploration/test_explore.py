@@ -25,12 +25,6 @@ def motivating():
     return memsim.explore("neighbours", "tesla-c1060", n=16384, keep=3, trials=2, blocks="1x", jobs=2)
 
 
-@pytest.fixture(scope="module")
-def modelled():
-    """The same, by the model alone."""
-    return memsim.explore("neighbours", "tesla-c1060", n=16384, keep=0, blocks="1x", jobs=1)
-
-
 @pytest.mark.slow
 def test_best_version_of_motivating_example_is_found(motivating):
     """Measured: 44.98 and 45.06 ms for these two, 53.69 and more for every other (tables I to III)."""
@@ -61,21 +55,24 @@ MEASURED = {  # ms on a Tesla C1060, tables I to III: (fetched, layout, stored)
 }  # fmt: skip
 
 
-def test_models_times_are_in_order_of_those_measured(modelled):
-    times = {tuple(version.chosen.values()): version.model.milliseconds for version in modelled.versions}
+@pytest.mark.slow
+def test_models_times_are_in_order_of_those_measured(motivating):
+    times = {tuple(version.chosen.values()): version.model.milliseconds for version in motivating.versions}
     assert spearmanr([times[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.95
 
 
-def test_model_ranks_versions_as_they_were_measured(modelled):
+@pytest.mark.slow
+def test_model_ranks_versions_as_they_were_measured(motivating):
     """In steps of 5 %, which shuffle those stored by columns: measured, they differ by 0.1 %."""
-    by_model = sorted(modelled.versions, key=lambda version: (version.model.order, version.model.milliseconds))
+    by_model = sorted(motivating.versions, key=lambda version: (version.model.order, version.model.milliseconds))
     ranks = {tuple(version.chosen.values()): rank for rank, version in enumerate(by_model)}
     assert spearmanr([ranks[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
 
 
-def test_impossible_versions_are_counted_with_their_reason(modelled):
-    assert len(modelled.versions) == 20 and len(modelled.rejected) == 4
-    assert all(chosen["fetched"] == "none" and "give rows" in reason for chosen, reason in modelled.rejected)
+@pytest.mark.slow
+def test_impossible_versions_are_counted_with_their_reason(motivating):
+    assert len(motivating.versions) == 20 and len(motivating.rejected) == 4
+    assert all(chosen["fetched"] == "none" and "give rows" in reason for chosen, reason in motivating.rejected)
 
 
 @pytest.mark.slow
@@ -97,6 +94,7 @@ def test_shares_are_the_classical_sums_of_squares():
         assert found[name] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_is_simulated():
     def stop(done, total, stage):
         if stage == SIMULATED:
