@@ -206,9 +206,7 @@ def _prepared(
     """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
     if launch.sass is not None:
         layout = lay_out_sass(launch, launch.function, launch.sass, memory)
-        return layout, build_sass(
-            launch, launch.sass, layout, check=check, tracing=tracing, separate=separate
-        )
+        return layout, build_sass(launch, launch.sass, layout, check=check, tracing=tracing, separate=separate)
     function = without_wmma(flattened(launch.module, launch.function), launch.source)
     layout = lay_out(launch, function, memory)
     return layout, build(launch, function, layout, memory, check=check, tracing=tracing)
