@@ -31,6 +31,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
 from memsim.sources.traced_blocks import wave_blocks
+from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -75,6 +76,7 @@ class BenchmarkTimer:
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
+    _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
 
     def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
@@ -87,11 +89,20 @@ class BenchmarkTimer:
             InputError: the PTX is not understood, or the kernel does what it must not.
         """
         self.timed[launch.name] += 1
-        run, found = self._run(launch, memory, host_calls), None
+        run = self._run(launch, memory, host_calls)
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.simulate(run, flushed, self._most_rows(launch.name))
+            rows = self._most_rows(launch.name)
+            try:
+                found = self.simulate(run, flushed, rows)
+            except InputError:
+                if not run.has_assumed_wrongly:
+                    raise
+            if found is None or run.has_assumed_wrongly:
+                self._entangled.add((launch.ptx, launch.kernel))
+                found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
+            self._known[key] = found
             self.simulated += 1
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
@@ -124,9 +135,11 @@ class BenchmarkTimer:
         grid = launch.grid if "%nctaid" in launch.ptx or "%nclusterid" in launch.ptx or launch.cooperative else ()
         arrays = [address for address, _ in _pointers(launch, memory, data)]
         shared = tuple(arrays.index(one) for one in arrays)
-        key = id(memory), launch.ptx, launch.kernel, launch.block, launch.cluster, launch.shared_bytes, grid, shared
+        separate = (launch.ptx, launch.kernel) not in self._entangled
+        extents = launch.block, launch.cluster, launch.shared_bytes, grid
+        key = id(memory), launch.ptx, launch.kernel, extents, shared, separate
         if (run := self._ready.pop(key, None)) is None:
-            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls)
+            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls, separate=separate)
         else:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
