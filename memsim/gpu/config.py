@@ -21,6 +21,7 @@ from memsim.gpu import rules
 from memsim.gpu.architecture import Architecture, architecture
 from memsim.gpu.cores import L1, SM, LaunchCost
 from memsim.gpu.memory import L2, Dram, Translation
+from memsim.gpu.memory_side import MemorySide
 from memsim.gpu.prefetcher import Prefetcher
 from memsim.gpu.section import Section
 from memsim.support.errors import InputError
@@ -106,6 +107,7 @@ class GPU(Section):
     l1: L1
     l2: L2
     prefetcher: Prefetcher = Prefetcher()
+    memory_side: MemorySide = MemorySide()
     translation: Translation = Translation()
     dram: Dram
     stochastic: Stochastic = Stochastic()

@@ -58,11 +58,23 @@ class L2(Section):
     )
     partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
+    instances: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="separate L2s, each with an equal share of slices and size; SM s uses number s mod instances alone",
+    )
 
     @property
     def of_partial_store(self) -> int:
         """Cycles a slice is busy for a sector that a store covers in part."""
         return max(self.sector_cycles, self.partial_store_cycles or 0)
+
+    @property
+    def one_instance(self) -> L2:
+        """Of several separate L2s, one."""
+        share = {"size_bytes": self.size_bytes // self.instances, "slices": self.slices // self.instances}
+        return self if self.instances == 1 else self.model_copy(update=share | {"instances": 1})
 
     @model_validator(mode="before")
     @classmethod
