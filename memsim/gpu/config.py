@@ -99,8 +99,8 @@ class GPU(Section):
 
     name: str = Field(max_length=100, description="name in reports")
     compute_capability: str = Field(
-        pattern=r"^\d{1,2}\.\d$",
-        description="compute capability; chooses the rules of coalescing and occupancy",
+        pattern=r"^(\d{1,2}\.\d|gfx[0-9a-f]{3,4})$",
+        description="compute capability, or AMD's processor name; chooses the rules of coalescing and occupancy",
     )
     sm: SM
     launch: LaunchCost = LaunchCost()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memsim.gpu.architecture import Coalescing, is_known
+from memsim.gpu.architecture import AMD_ARCHITECTURES, Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
 from memsim.gpu.prefetcher import PrefetcherKind
 
@@ -54,7 +54,8 @@ def _power_of_two(n: int) -> bool:
 
 def _capability(gpu: GPU) -> Iterator[Problem]:
     if not is_known(gpu.compute_capability):
-        yield "compute_capability", f"is {gpu.compute_capability}; give 1.0 to 1.3, 2.x, 3.x, or 5.0 and later"
+        right = f"give 1.0 to 1.3, 2.x, 3.x, 5.0 and later, or {', '.join(AMD_ARCHITECTURES)}"
+        yield "compute_capability", f"is {gpu.compute_capability}; {right}"
     if gpu.l1.enabled and not gpu.architecture.has_l1:
         yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
     if gpu.architecture.coalescing is not Coalescing.lines and gpu.l1.line_bytes < 128:
@@ -150,10 +151,10 @@ def _banks(l1: L1) -> Iterator[Problem]:
 def _partitions(gpu: GPU) -> Iterator[Problem]:
     """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
     l1, l2 = gpu.l1, gpu.l2
-    if l2.slices % l2.instances:
+    if l2.slices % (l2.instances or 1):
         yield "l2.instances", f"is {l2.instances}; give a divisor of slices = {l2.slices}"
-    if l2.instances > 1 and (l2.partitions > 1 or not l2.enabled):
-        yield "l2.instances", f"is {l2.instances}; without an L2, or with two partitions, give 1"
+    if l2.instances and (l2.partitions > 1 or not l2.enabled):
+        yield "l2.instances", f"is {l2.instances}; without an L2, or with two partitions, leave it out"
     if l2.partitions == 1:
         if l2.partition_cycles:
             yield "l2.partition_cycles", f"is {l2.partition_cycles}; there is one partition, give 0"
@@ -186,7 +187,7 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     if l2.line_bytes > l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
     yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
-    slices = l2.slices // l2.instances
+    slices = l2.one_instance.slices
     if l2.slice_hash in OF_BITS and not _power_of_two(slices):
         problem = f"is {l2.slice_hash} over {slices} slices; give modulo or a power-of-two number of slices"
         yield "l2.slice_hash", problem

@@ -15,8 +15,8 @@ def check_compiled(gpu: GPU) -> None:
     Raises:
         InputError: naming the field, and the engine that can.
     """
-    if gpu.l2.instances > 1:
-        problem = f"is {gpu.l2.instances}, which only the reference model has; give --engine reference, or 1"
+    if gpu.l2.instances:
+        problem = f"is {gpu.l2.instances}, which only the reference model has; give --engine reference, or leave it out"
         raise InputError(gpu.name, "l2.instances", problem)
     for one in COMPONENTS:
         kind = getattr(getattr(gpu, one.section), one.chooser)

@@ -173,7 +173,7 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     if about.get("sample") is not None:
         _check_sample(path, about)
     gpu = about["gpu"]
-    if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
+    if not re.fullmatch(r"\d+\.\d|gfx[0-9a-f]{3,4}", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
     trace = about["trace"]
     if "path" in trace:

@@ -112,7 +112,7 @@ class ReferenceModel:
 
     def home(self, line: int, sm: int) -> L2Slice:
         """The slice of an SM's L2 in which a line lives; several L2s serve the SMs in turn."""
-        first = sm % self.gpu.l2.instances * self.addresses.l2.slices
+        first = sm % (self.gpu.l2.instances or 1) * self.addresses.l2.slices
         return self.slices[first + self.addresses.home(line)]
 
     def prefetch_after(self, packet: Packet, missed: bool) -> None:
