@@ -177,18 +177,21 @@ class BenchmarkTimer:
             path = Path(folder) / "sample.h5"
             teams_of_sample = sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups, _row(run))
             _trace(run, path, gpu, scaled, teams_of_sample)
-            return _replay(Trace.open(path), gpu, Path(folder), flushed)
+            return replay_sample(Trace.open(path), gpu, Path(folder), flushed)
 
     def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
         """The divisor and the scale model, how many teams of blocks to trace, and in how many groups of neighbours.
 
-        The largest model is taken on which two waves do not have too many memory instructions. Neighbours share what
-        they read, as all blocks of a wave do, so one group is best where blocks are alike.
+        A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others,
+        the largest model is taken on which two waves do not have too many. Neighbours share what they read, as all
+        blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
         probes = sampled_teams(n_teams, PROBES, PROBES, _row(run)).tolist()
         counts = [_rows_of(run, team, number) for number in probes]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
+        if n_teams * rows <= most_rows:
+            return 1, self.gpu, n_teams, 1
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)
             scaled_teams = -(-n_teams // divisor)
@@ -253,8 +256,8 @@ def _trace(run: KernelRun, path: Path, gpu: GPU, shape: LaunchShape, teams: np.n
         finish_trace(run, writer, shape)
 
 
-def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
-    """Milliseconds of the launch that a trace is a sample of."""
+def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
+    """Milliseconds of the launch that a trace is a sample of, or all of it; `flushed` as for BenchmarkTimer."""
     execution = Execution.of(trace, gpu, folder)
     gpu = execution.gpu
     own = coalesce(trace, gpu)

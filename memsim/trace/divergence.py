@@ -59,7 +59,7 @@ def find_first_path(masks, notes, begin, second):
     while first < second and notes[first] & INSIDE:
         first += 1
     for row in range(first, second):
-        lanes |= masks[row]
+        lanes |= np.int64(masks[row])
     return first, lanes
 
 
