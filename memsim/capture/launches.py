@@ -148,10 +148,10 @@ class Launches:
         self.latest = name
         if self.selection.stand_ins and device.row.is_repeat(request, device.memory):
             if self.is_selected_kernel(name):
-                self.stand_ins.repeat(name)
+                self.stand_ins.repeat(name, device.row.latest.stands)
                 self._tell_launch(request)
             self.printed = b""
-            return LaunchReply(device.row.nanoseconds, b"", repeated=True)
+            return LaunchReply(device.row.latest.nanoseconds, b"", repeated=True)
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
@@ -164,7 +164,9 @@ class Launches:
                 counts = self._executed(device, launch, runtime)
             if self.selection.launches is ALL and self.is_selected_kernel(name):
                 traced = bool(self.taken) and self.taken[-1].order == self._order
-                self.stand_ins.add(_shape(name, launch), request.parameters, self._order, counts.accesses, traced)
+                device.row.latest.stands = self.stand_ins.add(
+                    _shape(name, launch), request.parameters, self._order, counts.accesses, traced
+                )
                 self._tell_launch(request)
         finally:
             self.printed = b"".join(runtime.text)
@@ -173,7 +175,7 @@ class Launches:
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         if self.printed:
             device.row.end()
-        device.row.nanoseconds = spent
+        device.row.latest.nanoseconds = spent
         return LaunchReply(spent, self.printed)
 
     def _tell_launch(self, request: LaunchRequest) -> None:

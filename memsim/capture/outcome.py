@@ -76,7 +76,7 @@ def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list
     if launches.stand_ins.unexecuted:
         counts = ", ".join(f"{count:,} of {kernel}" for kernel, count in launches.stand_ins.unexecuted.items())
         notes.append(
-            f"launches that repeat the one before them were not executed ({counts}), so what they accumulate is "
+            f"launches that repeat earlier ones were not executed ({counts}), so what they accumulate is "
             "incomplete; --every-launch executes and traces all"
         )
     if launches.incomplete and not stopped:

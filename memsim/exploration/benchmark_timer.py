@@ -31,6 +31,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
 from memsim.sources.traced_blocks import wave_blocks
+from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -75,6 +76,7 @@ class BenchmarkTimer:
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
+    _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
 
     def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
@@ -87,11 +89,20 @@ class BenchmarkTimer:
             InputError: the PTX is not understood, or the kernel does what it must not.
         """
         self.timed[launch.name] += 1
-        run, found = self._run(launch, memory, host_calls), None
+        run = self._run(launch, memory, host_calls)
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.simulate(run, flushed, self._most_rows(launch.name))
+            rows = self._most_rows(launch.name)
+            try:
+                found = self.simulate(run, flushed, rows)
+            except InputError:
+                if not run.has_assumed_wrongly:
+                    raise
+            if found is None or run.has_assumed_wrongly:
+                self._entangled.add((launch.ptx, launch.kernel))
+                found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
+            self._known[key] = found
             self.simulated += 1
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
@@ -124,9 +135,11 @@ class BenchmarkTimer:
         grid = launch.grid if "%nctaid" in launch.ptx or "%nclusterid" in launch.ptx or launch.cooperative else ()
         arrays = [address for address, _ in _pointers(launch, memory, data)]
         shared = tuple(arrays.index(one) for one in arrays)
-        key = id(memory), launch.ptx, launch.kernel, launch.block, launch.cluster, launch.shared_bytes, grid, shared
+        separate = (launch.ptx, launch.kernel) not in self._entangled
+        extents = launch.block, launch.cluster, launch.shared_bytes, grid
+        key = id(memory), launch.ptx, launch.kernel, extents, shared, separate
         if (run := self._ready.pop(key, None)) is None:
-            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls)
+            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls, separate=separate)
         else:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
@@ -163,18 +176,21 @@ class BenchmarkTimer:
         with Scratch() as folder:
             path = Path(folder) / "sample.h5"
             _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups))
-            return _replay(Trace.open(path), gpu, Path(folder), flushed)
+            return replay_sample(Trace.open(path), gpu, Path(folder), flushed)
 
     def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
         """The divisor and the scale model, how many teams of blocks to trace, and in how many groups of neighbours.
 
-        The largest model is taken on which two waves do not have too many memory instructions. Neighbours share what
-        they read, as all blocks of a wave do, so one group is best where blocks are alike.
+        A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others,
+        the largest model is taken on which two waves do not have too many. Neighbours share what they read, as all
+        blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
         probes = {n_teams * (2 * number + 1) // (2 * PROBES) for number in range(PROBES)}
         counts = [_rows_of(run, team, number) for number in sorted(probes)]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
+        if n_teams * rows <= most_rows:
+            return 1, self.gpu, n_teams, 1
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)
             scaled_teams = -(-n_teams // divisor)
@@ -222,8 +238,8 @@ def _trace(run: KernelRun, path: Path, gpu: GPU, shape: LaunchShape, teams: np.n
         finish_trace(run, writer, shape)
 
 
-def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
-    """Milliseconds of the launch that a trace is a sample of."""
+def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
+    """Milliseconds of the launch that a trace is a sample of, or all of it; `flushed` as for BenchmarkTimer."""
     execution = Execution.of(trace, gpu, folder)
     gpu = execution.gpu
     own = coalesce(trace, gpu)

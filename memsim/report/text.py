@@ -7,7 +7,7 @@ from math import isnan, prod
 from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.analysis.model_error import LEVEL, family_of, model_error
+from memsim.analysis.model_error import LEVEL, family_of, least_programs, model_error
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
@@ -260,6 +260,8 @@ def _prediction(result: RunResult) -> str:
     family = family_of(result.trials.about["gpu"]["compute_capability"])
     programs = model_error(family).programs
     rests_on = f"{programs} programs on {family}.x" if programs else "programs on other GPUs"
+    if 0 < programs < least_programs(LEVEL):
+        rests_on += " and of programs on other GPUs"
     return f"prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}, from errors of {rests_on}"
 
 

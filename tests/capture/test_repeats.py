@@ -50,9 +50,13 @@ def test_the_third_of_equal_launches_is_not_executed():
     ]
 
 
-@pytest.mark.parametrize("other", [dict(undisturbed=False), dict(grid=5), dict(address=4100)])
+@pytest.mark.parametrize("other", [dict(undisturbed=False), dict(grid=5)])
 def test_what_differs_begins_a_new_row(other):
     assert executed([launch(), launch(), launch(**other), launch(**other), launch()]) == [True] * 5
+
+
+def test_launches_with_several_parameters_are_a_row():
+    assert executed([launch(), launch(4100)] * 3) == [True] * 4 + [False] * 2
 
 
 def test_memory_read_by_host_is_always_written():
@@ -103,6 +107,44 @@ int main() {
     return h[5] != EXPECTED;
 }
 """
+
+
+READING = """
+#include <cstdlib>
+__global__ void add(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += 1; }
+int main() {
+    const int n = 1 << 18;
+    int *x, *h = (int *)malloc(n * sizeof(int)), sum = 0;
+    cudaMalloc(&x, n * sizeof(int));
+    cudaMemset(x, 0, n * sizeof(int));
+    for (int r = 0; r < 10; r++) {
+        for (int half = 0; half < 2; half++) {
+            add<<<n / 2 / 256, 256>>>(x + half * n / 2);
+            if (half) cudaMemcpy(h, x, n * sizeof(int), cudaMemcpyDeviceToHost);
+        }
+        READ
+    }
+    return h[n - 1] + sum != EXPECTED;
+}
+"""
+
+
+@needs_capture
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("read", "expected", "executed"), [("", 2, 4), ("sum += h[n / 2] - h[n - 1];", 10, 20)], ids=["at the end", "each"]
+)
+def test_copies_end_a_row_if_read(tmp_path, read, expected, executed):
+    """Ten rounds of two launches and a copy of 1 MiB: the host reads it once, or in each round."""
+    source = tmp_path / "loop.cu"
+    source.write_text(READING.replace("READ", read))
+    captured = memsim.capture(
+        source, out=tmp_path / "traces", launch="all", gpu="tesla-v100", definitions=[f"EXPECTED={expected}"],
+        stand_ins=True,
+    )  # fmt: skip
+    assert captured.launches == {"add": 20} and len(captured.program) == 20
+    notes = " ".join(captured.notes)
+    assert "exit status" not in notes and (f"{20 - executed} of add" in notes) == (executed < 20)
 
 
 @needs_capture

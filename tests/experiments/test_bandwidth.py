@@ -4,7 +4,7 @@ import pytest
 
 import memsim
 from experiments.bandwidth.kernels import BYTES
-from experiments.bandwidth.walks import UNROLLED, Walk, traced
+from experiments.bandwidth.walks import Walk, traced
 from memsim.trace.bits import popcounts
 from memsim.trace.schema import NO_OP, OpKind
 
@@ -12,7 +12,7 @@ from memsim.trace.schema import NO_OP, OpKind
 @pytest.mark.parametrize(
     "walk",
     [
-        Walk("float", 64, 2, 1, 0, 64 * 2 * UNROLLED, 64, 2 * UNROLLED, laps=3),  # laps of both halves side by side
+        Walk("float", 64, 2, 1, 0, 64 * 70, 64, 70, laps=3),  # laps of both halves side by side, in a loop with a rest
         Walk("double", 32, 5, 3, 64, 32, 192, 4),  # parts, which five blocks take in turns
     ],
 )
