@@ -65,9 +65,10 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
 def add(b: SassBuilder) -> None:
     """IADD3, UIADD3: three summands, two carries out, two in with .X; with .64 of two registers each, no carries."""
     if b.has("64"):
-        if b.has("X") or len(b.operands) != 4:
+        out, at = _leading_predicates(b, 1)
+        if b.has("X") or len(b.operands) != at + 3 or any(one != b.predicate("_") for one in out):
             raise b.unknown()
-        first, second, third = (b.signed_wide(b.operand(k)) for k in (1, 2, 3))
+        first, second, third = (b.signed_wide(b.operand(at + k)) for k in range(3))
         return b.split(b.operand(0), b.op(Micro.add, b.op(Micro.add, first, second, mask=-1), third, mask=-1))
     to = b.to(b.operand(0))
     out, first = _leading_predicates(b, 1)
