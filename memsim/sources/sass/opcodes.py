@@ -93,7 +93,7 @@ OPCODES |= {
     "UIADD": _row(integers.add_two, "64 X"),
     "UVIADD": _row(integers.add_two),
     "VIADDMNMX": _row(integers.add_and_compare, "U32 RELU"),
-    "VIMNMX": _row(integers.extreme, "U32 S32 S16x2 U16x2"),
+    "VIMNMX": _row(integers.extreme, "U32 S32 S16x2 U16x2 RELU"),
     "VIMNMX3": _row(integers.extreme_of_three, "U32"),
     "IDP": _row(integers.dot, "4A 2A U8 S8 U16 S16 LO HI"),
     "VABSDIFF": _row(integers.difference, "U32"),

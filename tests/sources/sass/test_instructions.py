@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sass_launches import VOLTA, as_machine_code, both_ways, needs_machine_code
 
-from memsim.sources.ptx import DeviceMemory, PtxLaunch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
 
 THREADS = 256
 LETTERS = {"b16": "h", "b32": "r", "b64": "rd"}
@@ -52,6 +52,7 @@ BLACKWELL = [
     *[(f"{name}.f32x2", "b64", ("b64", "b64")) for name in ("add.rn", "sub.rn", "mul.rn", "add.rn.ftz")],
     *[(f"redux.sync.{how} @, {{}}, -1;", "b32", ("b32",)) for how in ("min.s32", "max.s32", "min.u32", "max.u32")],
     ("fma.rn.f32x2", "b64", ("b64", "b64", "b64")),
+    ("max.s32 %r8, {0}, {1}; max.s32 @, %r8, 0;", "b32", ("b32", "b32")),
     ("xor.b64 %rd8, {1}, 0x80000000; fma.rn.f32x2 @, {0}, %rd8, {2};", "b64", ("b64",) * 3),
     ("xor.b64 %rd8, {1}, 0x8000000000000000; add.rn.f32x2 @, {0}, %rd8;", "b64", ("b64", "b64")),
     ("mov.b64 %rd8, {{%r1, %r1}}; mul.rn.f32x2 @, {1}, %rd8;", "b64", ("b64", "b64")),
@@ -194,3 +195,41 @@ def test_uniform_floats_leave_memory_of_ptx(x, y, n):
     (expected,), (found,) = both_ways(make, 120)
     assert expected.any()
     assert found.tobytes() == expected.tobytes()
+
+
+SHARED_SUM = """.version 8.7
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .shared .align 4 .f32 total;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, total;
+    mov.f32 %f1, 0f00000000;
+    st.shared.f32 [%r2], %f1;
+    bar.sync 0;
+    cvt.rn.f32.u32 %f2, %r1;
+    atom.shared.add.f32 %f3, [%r2], %f2;
+    bar.sync 0;
+    ld.shared.f32 %f3, [%r2];
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.f32 [%rd2], %f3;
+    ret;
+}
+"""
+
+
+@needs_machine_code
+@pytest.mark.parametrize("architecture", [80, 120])
+def test_lanes_add_floats_in_shared_memory(architecture):
+    """By a loop of ATOMS.CAST, whose outcome is in a register on sm_80 and in a predicate on sm_120."""
+    memory, out = DeviceMemory(), np.zeros(64, np.float32)
+    launch = PtxLaunch(SHARED_SUM, "k", (1, 1, 1), (64, 1, 1), [memory.add(out, "out")])
+    code = as_machine_code(launch, architecture)
+    assert any(one.opcode.startswith("ATOMS.CAST") for one in code.sass.code)
+    execute(code, memory)
+    assert out.tolist() == [sum(range(64))] * 64

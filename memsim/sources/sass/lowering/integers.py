@@ -286,7 +286,7 @@ def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
 
 
 def extreme(b: SassBuilder) -> None:
-    """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger."""
+    """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger; with .RELU none below 0."""
     if b.has("S64", "U64"):
         return _wide_extreme(b)
     to, signed = b.to(b.operand(0)), not b.has("U32")
@@ -299,6 +299,8 @@ def extreme(b: SassBuilder) -> None:
         return _packed_extreme(b, left, right)
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
+    if b.has("RELU"):
+        least, most = (b.op(Micro.maximum_signed, row, ZERO, shift=32) for row in (least, most))
     b.select(b.operand(3), least, most, to)
 
 
