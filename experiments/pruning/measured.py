@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import memsim
-from experiments.pruning.matmul import definitions, matmul_arguments
+from experiments.pruning.matmul import matmul_arguments
+from experiments.pruning.tutorials import definitions
 from memsim.gpu.presets import load_gpu
 
 HERE = Path(__file__).parent
@@ -107,7 +108,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, choices=SIZES, action="append", help="rows and columns of the matrices")
     given = parser.parse_args()
     gpu = load_gpu(GPU)
-    names = definitions(given.tutorials / "03-matrix-multiplication.py", gpu)
+    names = definitions(given.tutorials / "03-matrix-multiplication.py", set(), gpu)
     tuned = names["matmul_kernel"]
     for n in given.size or SIZES:
         case, (named, grid) = f"matmul {n}", matmul_arguments(n)

@@ -49,7 +49,7 @@ RUNNING = 0x4E4E5552
 """The status of a reply to a launch that waits for the host: the program continues while the kernel runs."""
 
 REPEATED = 0x54504552
-"""The status of a reply to a launch that repeats the one before it and was therefore not executed."""
+"""The status of a reply to a launch that repeats earlier ones and was therefore not executed."""
 
 
 class ReplyStatus(IntEnum):
@@ -260,7 +260,7 @@ def _allocations(f: Fields, n: int) -> Iterator[Allocation]:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A kernel's launch; `undisturbed`: since the last one the host made no copy and ran no function of a stream."""
+    """A kernel's launch; `undisturbed`: since the last one the host read no new data and ran no stream function."""
 
     module: int
     function: int

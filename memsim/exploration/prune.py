@@ -38,7 +38,8 @@ def predicted_times(
         configs: a list of ``triton.Config``.
         named_args: the launch's arguments by name: tensors, numbers.
         gpu: to compile for and to simulate.
-        kernel: the function with ``@triton.jit``; None: that of the autotuner which calls.
+        kernel: the function with ``@triton.jit``, ``@triton.heuristics`` around it or not; None: that of the autotuner
+            which calls.
         kwargs: ``grid``, and further arguments of the launch.
 
     Raises:
@@ -70,10 +71,7 @@ def _of_caller() -> Any:
     while frame is not None:
         one = frame.f_locals.get("self")
         if hasattr(one, "early_config_prune") and hasattr(one, "fn"):
-            inner = one.fn
-            while hasattr(inner, "fn") and not hasattr(inner, "device_caches"):
-                inner = inner.fn
-            return inner
+            return one.fn
         frame = frame.f_back
     raise InputError("prune", "kernel", "is missing, and the caller is not a Triton autotuner; give kernel=")
 
@@ -82,11 +80,10 @@ def _launch(
     function: Any, config: Any, named: dict[str, Any], addresses: Mapping[str, Any], gpu: GPU, kwargs: dict[str, Any]
 ) -> PtxLaunch:
     """The launch of a configuration."""
-    meta = config.all_kwargs()
     more = {name: value for name, value in kwargs.items() if name not in _OF_THE_CALL}
-    compiled = _compiled(function, gpu, named | more | meta)
+    function, given = _with_heuristics(function, named | more | config.all_kwargs())
+    compiled = _compiled(function, gpu, given)
     text, entry = compiled.asm["ptx"], compiled.metadata.name
-    given = named | more | meta
     values = {name: addresses.get(name, given.get(name)) for name, kind in compiled.src.signature.items()
               if kind != "constexpr"}  # fmt: skip
     grid = kwargs["grid"]
@@ -105,6 +102,16 @@ def _launch(
     return with_code(launch, kernel_for(text, entry, gpu))
 
 
+def _with_heuristics(function: Any, arguments: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The function with ``@triton.jit``, and its arguments with those that ``@triton.heuristics`` around it add."""
+    given = dict(arguments)
+    while hasattr(function, "fn") and not hasattr(function, "device_caches"):
+        for name, value in getattr(function, "values", {}).items():
+            given[name] = value(given)
+        function = function.fn
+    return function, given
+
+
 def _compiled(function: Any, gpu: GPU, arguments: Mapping[str, Any]) -> Any:
     """What Triton makes of the kernel."""
     with _driver_for(gpu):
@@ -119,10 +126,20 @@ def _compiled(function: Any, gpu: GPU, arguments: Mapping[str, Any]) -> Any:
 def _driver_for(gpu: GPU) -> Iterator[None]:
     """Triton compiles for the GPU inside."""
     try:
-        from triton.backends.compiler import GPUTarget
         from triton.runtime import driver
     except ImportError:
         raise InputError("prune", "triton", "is not installed; pip install triton") from None
+    before = driver._active
+    driver.set_active(driver_of(gpu))
+    try:
+        yield
+    finally:
+        driver._active = before
+
+
+def driver_of(gpu: GPU) -> Any:
+    """A driver for Triton that compiles for the GPU and launches nothing."""
+    from triton.backends.compiler import GPUTarget
 
     class Driver:
         """A target to compile for; it cannot launch anything."""
@@ -136,12 +153,7 @@ def _driver_for(gpu: GPU) -> Iterator[None]:
         def get_current_stream(self, device: Any) -> int:
             return 0
 
-    before = driver._active
-    driver.set_active(Driver())
-    try:
-        yield
-    finally:
-        driver._active = before
+    return Driver()
 
 
 def _address(value: Any, name: str, memory: DeviceMemory) -> Any:

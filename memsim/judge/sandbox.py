@@ -62,7 +62,7 @@ class SandboxedProcess:
 
     Attributes:
         pipe: a descriptor that becomes readable when there is something to :meth:`take`.
-        cpu_seconds: that it used, once it has ended; without what was killed.
+        cpu_seconds: that it and all that it started used, once it has ended.
     """
 
     def __init__(self, work: Callable[[Path], dict[str, Any]], budget: Budget) -> None:
@@ -80,8 +80,10 @@ class SandboxedProcess:
     def seconds_left(self) -> float:
         """Until its budget ends at the earliest, if one core works for it."""
         wall = self.begun + WALL * self.budget.seconds - time.monotonic()
-        processes = [self._process, *descendants(self._process)]
-        return min(wall, self.budget.seconds - sum(map(_cpu_seconds, processes)))
+        return min(wall, self.budget.seconds - self._used())
+
+    def _used(self) -> float:
+        return sum(map(_cpu_seconds, [self._process, *descendants(self._process)]))
 
     def take(self) -> bool:
         """Read what is there; whether that is all."""
@@ -91,12 +93,13 @@ class SandboxedProcess:
 
     def end(self) -> dict[str, Any] | None:
         """End it with all that it started; the result, or None if it gave none."""
+        used = self._used()  # the time of what is killed is not counted for its parent
         for process in [*descendants(self._process), self._process]:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(process, signal.SIGKILL)
         os.close(self.pipe)
         _, _, usage = os.wait4(self._process, 0)
-        self.cpu_seconds = usage.ru_utime + usage.ru_stime
+        self.cpu_seconds = max(used, usage.ru_utime + usage.ru_stime)
         self._folder.cleanup()
         try:
             found: dict[str, Any] = json.loads(self._received)

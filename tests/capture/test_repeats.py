@@ -50,9 +50,13 @@ def test_the_third_of_equal_launches_is_not_executed():
     ]
 
 
-@pytest.mark.parametrize("other", [dict(undisturbed=False), dict(grid=5), dict(address=4100)])
+@pytest.mark.parametrize("other", [dict(undisturbed=False), dict(grid=5)])
 def test_what_differs_begins_a_new_row(other):
     assert executed([launch(), launch(), launch(**other), launch(**other), launch()]) == [True] * 5
+
+
+def test_launches_with_several_parameters_are_a_row():
+    assert executed([launch(), launch(4100)] * 3) == [True] * 4 + [False] * 2
 
 
 def test_memory_read_by_host_is_always_written():
@@ -75,7 +79,8 @@ def test_launches_at_doubling_distances_are_traced(same, first):
             traced.append(number)
         found.add("k", parameters, number, 1000, bool(traced) and traced[-1] == number)
     assert traced == [*first, 3, 5, 9, 17, 33] and len(found.orders) == 40
-    assert found.orders[4] == 3 and found.orders[8] == 5 and found.orders[39] == 33
+    others = found.orders[4], found.orders[6:9], found.orders[34:36]
+    assert others == ((3, [5] * 3, [33] * 2) if same else (2, [3, 5, 3], [17, 33]))
     found.add("k", b"", 40, 1100, False)  # 10 % more accesses: alike no longer
     assert all(found.is_traced("k", b"") for _ in range(3))
 
@@ -103,6 +108,56 @@ int main() {
     return h[5] != EXPECTED;
 }
 """
+
+
+READING = """
+#include <cstdlib>
+__global__ void add(int *x) { int i = blockIdx.x * blockDim.x + threadIdx.x; x[i] += 1; }
+int main() {
+    const int n = 1 << 18;
+    int *x, *h = (int *)malloc(n * sizeof(int)), sum = 0;
+    cudaMalloc(&x, n * sizeof(int));
+    cudaMemset(x, 0, n * sizeof(int));
+    for (int r = 0; r < 10; r++) {
+        for (int half = 0; half < 2; half++) {
+            add<<<n / 2 / 256, 256>>>(x + half * n / 2);
+            if (half) cudaMemcpy(h, x, n * sizeof(int), cudaMemcpyDeviceToHost);
+        }
+        READ
+    }
+    return h[n - 1] + sum == EXPECTED ? 0 : 3;
+}
+"""
+
+
+@needs_capture
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("read", "expected", "executed"), [("", 2, 4), ("sum += h[n / 2] - h[n - 1];", 10, 20)], ids=["at the end", "each"]
+)
+def test_copies_end_a_row_if_read(tmp_path, read, expected, executed):
+    """Ten rounds of two launches and a copy of 1 MiB: the host reads it once, or in each round."""
+    source = tmp_path / "loop.cu"
+    source.write_text(READING.replace("READ", read))
+    captured = memsim.capture(
+        source, out=tmp_path / "traces", launch="all", gpu="tesla-v100", definitions=[f"EXPECTED={expected}"],
+        stand_ins=True,
+    )  # fmt: skip
+    assert captured.launches == {"add": 20} and len(captured.program) == 20
+    notes = " ".join(captured.notes)
+    assert "exit code" not in notes and (f"{20 - executed} of add" in notes) == (executed < 20)
+
+
+@needs_capture
+@pytest.mark.slow
+def test_failed_check_of_incomplete_results_is_noted(tmp_path):
+    """The program expects what ten rounds add up to, of which two were executed."""
+    source = tmp_path / "loop.cu"
+    source.write_text(READING.replace("READ", ""))
+    captured = memsim.capture(
+        source, out=tmp_path / "traces", launch="all", gpu="tesla-v100", definitions=["EXPECTED=10"], stand_ins=True
+    )
+    assert len(captured.program) == 20 and any("exit code 3" in one for one in captured.notes)
 
 
 @needs_capture

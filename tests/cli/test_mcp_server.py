@@ -7,9 +7,9 @@ import sys
 
 import pytest
 from compilers import needs_capture
-from judge_candidates import TASKS
 from planted_defects import PROGRAM
 
+from experiments.judge.candidates import TASKS
 from memsim.api import tools
 from memsim.support.errors import InputError
 

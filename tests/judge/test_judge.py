@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compilers import needs_capture
-from judge_candidates import TASKS
 from typer.testing import CliRunner
 
 import memsim
+from experiments.judge.candidates import TASKS
 from memsim import api
 from memsim.cli import app
 from memsim.judge.batch import PathLines

@@ -49,7 +49,7 @@ enum Kind : uint32_t {
 };
 
 constexpr uint32_t launch_cooperative = 1;
-constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied nor was called
+constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied what it read nor was called
 
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;
@@ -57,7 +57,7 @@ constexpr uint32_t stop = 0x504f5453;
 // The status of a reply to a launch that waits for the host: the program continues while the kernel runs.
 constexpr uint32_t running = 0x4e4e5552;
 
-// The status of a reply to a launch that repeats the one before it and was therefore not executed.
+// The status of a reply to a launch that repeats earlier ones and was therefore not executed.
 constexpr uint32_t repeated = 0x54504552;
 
 enum class Activity : uint32_t { to_gpu = 0, to_host = 1, on_gpu = 2, fill = 3, wait_stream = 4, wait_device = 5 };

@@ -1,0 +1,1 @@
+"""Whether `memsim check` reports nothing on a program that does not change."""
