@@ -32,13 +32,22 @@ $(VENV)/installed: setup.cfg pyproject.toml | $(VENV)/bin/python
 
 # Captures are tested with the nvcc on PATH, else with NVIDIA's wheels (350 MB installed).
 COMMA := ,
-EXTRAS := dev$(if $(shell command -v nvcc 2>/dev/null),,$(COMMA)cuda)
+EXTRAS := oracle,volta$(if $(shell command -v nvcc 2>/dev/null),,$(COMMA)cuda)
 # pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name, and those of Volta's code.
-$(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
-	@$(PIP_INSTALL) --editable '.[$(EXTRAS),oracle,volta]' || { \
+# $(call install,EXTRA): memsim with an extra, and with what tests compare with.
+define install
+	@$(PIP_INSTALL) --editable '.[$(1),$(EXTRAS)]' || { \
 	  echo "the extras oracle and volta cannot be installed (no C compiler?): their tests will be skipped" >&2; \
-	  $(PIP_INSTALL) --editable '.[$(EXTRAS)]'; }
+	  $(PIP_INSTALL) --editable '.[$(1)$(EXTRAS:oracle,volta%=%)]'; }
+endef
+# `make test` needs neither mypy nor ruff: a seventh of what `make venv` installs.
+$(VENV)/testing: setup.cfg pyproject.toml | $(VENV)/bin/python
+	$(call install,test)
 	@touch $(VENV)/installed $@
+
+$(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
+	$(call install,dev)
+	@touch $(VENV)/installed $(VENV)/testing $@
 
 demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/result.h5, out/figures
 	@mkdir -p out
@@ -46,7 +55,7 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run all tests that are not slow, each with a small budget of random cases (about six minutes on two cores)
+test: $(VENV)/testing ## run all tests that are not slow, each with a small budget of random cases (about six minutes on two cores)
 	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
 # $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.

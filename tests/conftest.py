@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import doctests
 import pytest
 from budget import drawn
 from hypothesis import settings
@@ -42,6 +43,11 @@ LONGEST = (
     "test_calibrate.py", "test_abi.py", "test_gains_of_ladders.py", "test_programs_check_themselves.py",
     "test_papers.py",
 )  # fmt: skip
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register what holds for the files of memsim, too, for which hooks in this file are not called."""
+    config.pluginmanager.register(doctests)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -13,6 +13,7 @@ _PAIRS = (0, 4), (8, 12), (20, 16), (24, 28)  # of gpu-strides
 _PITCH = 4096 + 2  # elements from row to row of its blocks
 _THREADS = 1024
 _LAP_THREADS = 512
+_LAP_PAIRS = 32  # that gpu-cache unrolls: laps of fewer stand several to a turn of its loop
 
 Row = dict[str, str]
 
@@ -35,7 +36,7 @@ def of_laps(row: Row) -> Pattern:
     """A row of gpu-cache: all threads read both halves of a buffer, side by side."""
     half = int(row["kb"]) * 1024 // (2 * BYTES["float"])
     pairs = [(i, half + i) for i in range(0, half, _LAP_THREADS)]
-    return Pattern("float", pairs, (_LAP_THREADS, 1), wraps=False)
+    return Pattern("float", pairs, (_LAP_THREADS, 1), wraps=False, unrolled=max(1, _LAP_PAIRS // len(pairs)))
 
 
 def measured_lap(row: Row, sms: int) -> float:

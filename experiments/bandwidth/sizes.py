@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from experiments.bandwidth.rows import Row
-from experiments.bandwidth.walks import UNROLLED, Walk, gb_per_second
+from experiments.bandwidth.walks import Walk, gb_per_second
 from memsim.gpu.config import GPU
 
 L1_AND_L2 = "gpu-cache"  # each SM reads all of a buffer
@@ -30,8 +30,6 @@ def _laps(kb: int, gpu: GPU) -> tuple[Walk, Walk]:
     """A block on each SM reads both halves side by side, lap after lap: some laps, and twice as many."""
     half = kb * 1024 // 8
     pairs = half // _CACHE_THREADS
-    if pairs > UNROLLED:
-        pairs -= pairs % UNROLLED
 
     def read(pairs: int, laps: int) -> Walk:
         return Walk("float", _CACHE_THREADS, gpu.sm.count, 1, 0, half, _CACHE_THREADS, pairs, laps)
@@ -40,7 +38,7 @@ def _laps(kb: int, gpu: GPU) -> tuple[Walk, Walk]:
         few = max(1, _LAPS_KB // kb)
         return read(pairs, few), read(pairs, 2 * few)
     most = pairs * _MOST_KB // kb
-    return tuple(read(n - n % UNROLLED, 1) for n in (most // 3, most))  # type: ignore[return-value]
+    return read(most // 3, 1), read(most, 1)
 
 
 def _parts(kb: int, gpu: GPU) -> tuple[Walk, Walk]:

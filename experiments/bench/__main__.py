@@ -16,7 +16,7 @@ from experiments.bench.importing import importing
 from experiments.bench.lru import measure_pycachesim
 from experiments.bench.memory import memory
 from experiments.bench.presets import presets
-from experiments.bench.ptx import ptx
+from experiments.bench.ptx import machine_code, ptx
 from experiments.bench.replay import replay
 from experiments.bench.start import start
 from experiments.bench.studies import studies
@@ -40,6 +40,7 @@ PARTS = {
     "describing": describing,
     "capturing": capturing,
     "ptx": ptx,
+    "machine_code": machine_code,
     "importing": importing,
     "memory": memory,
     "start": start,

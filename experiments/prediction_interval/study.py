@@ -28,7 +28,7 @@ def run(setting: Setting) -> Outcome:
 def holds(one: LaunchError, errors: Sequence[LaunchError]) -> bool:
     """Whether the interval from all other programs holds a launch's error."""
     found = model_error(one.family, [other for other in errors if other.program != one.program])
-    return abs(one.error - found.shift) <= found.half
+    return found.low <= one.error <= found.high
 
 
 def _claims(held: Sequence[tuple[LaunchError, bool]]) -> Iterator[Claim]:

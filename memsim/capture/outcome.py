@@ -65,6 +65,10 @@ def _signal(number: int) -> str:
 def no_launch_error(launches: Launches) -> InputError:
     """The error that says why no launch was captured."""
     selection, seen = launches.selection, ", ".join(f"{one} ({n})" for one, n in launches.counts.items())
+    if not seen and launches.entries:
+        timed = ", ".join(launches.entries)
+        problem = f"launched {timed} in benchmarks alone, which have got their times; a trace needs a launch elsewhere"
+        return InputError(launches.shown, "run", problem)
     if not seen:
         problem = "launched no kernel on memsim's CUDA libraries; give arguments after -- if it needs some"
         return InputError(launches.shown, "run", problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 
 # Memory of a board in GiB (its data sheet), by preset; others have the default.
@@ -23,7 +24,7 @@ COPY_GB_PER_S = 24.0
 
 def properties(gpu: GPU) -> str:
     """Lines "name value" for the client."""
-    major, _, minor = gpu.compute_capability.partition(".")
+    major, minor = capability_number(gpu.compute_capability)
     host, sm = gpu.host, gpu.sm
     block = _SHARED_KIB.get(gpu.compute_capability, _BLOCK_KIB) << 10
     bus_bits = gpu.dram.channels * _BUS_BITS.get(gpu.dram.kind.upper().split()[0], 32)

@@ -31,6 +31,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
 from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
 from memsim.sources.traced_blocks import wave_blocks
+from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -76,6 +77,7 @@ class BenchmarkTimer:
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
+    _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
 
     def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
@@ -88,11 +90,20 @@ class BenchmarkTimer:
             InputError: the PTX is not understood, or the kernel does what it must not.
         """
         self.timed[launch.name] += 1
-        run, found = self._run(launch, memory, host_calls), None
+        run = self._run(launch, memory, host_calls)
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            found = self._known[key] = self.simulate(run, flushed, self._most_rows(launch.name))
+            rows = self._most_rows(launch.name)
+            try:
+                found = self.simulate(run, flushed, rows)
+            except InputError:
+                if not run.has_assumed_wrongly:
+                    raise
+            if found is None or run.has_assumed_wrongly:
+                self._entangled.add((launch.ptx, launch.kernel))
+                found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
+            self._known[key] = found
             self.simulated += 1
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
@@ -125,9 +136,11 @@ class BenchmarkTimer:
         grid = launch.grid if "%nctaid" in launch.ptx or "%nclusterid" in launch.ptx or launch.cooperative else ()
         arrays = [address for address, _ in _pointers(launch, memory, data)]
         shared = tuple(arrays.index(one) for one in arrays)
-        key = id(memory), launch.ptx, launch.kernel, launch.block, launch.cluster, launch.shared_bytes, grid, shared
+        separate = (launch.ptx, launch.kernel) not in self._entangled
+        extents = launch.block, launch.cluster, launch.shared_bytes, grid
+        key = id(memory), launch.ptx, launch.kernel, extents, shared, separate
         if (run := self._ready.pop(key, None)) is None:
-            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls)
+            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls, separate=separate)
         else:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
@@ -163,7 +176,8 @@ class BenchmarkTimer:
         scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
         with Scratch() as folder:
             path = Path(folder) / "sample.h5"
-            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups))
+            teams_of_sample = sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups, _row(run))
+            _trace(run, path, gpu, scaled, teams_of_sample)
             return replay_sample(Trace.open(path), gpu, Path(folder), flushed)
 
     def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
@@ -174,8 +188,8 @@ class BenchmarkTimer:
         blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
-        probes = {n_teams * (2 * number + 1) // (2 * PROBES) for number in range(PROBES)}
-        counts = [_rows_of(run, team, number) for number in sorted(probes)]
+        probes = sampled_teams(n_teams, PROBES, PROBES, _row(run)).tolist()
+        counts = [_rows_of(run, team, number) for number in probes]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
         if n_teams * rows <= WHOLE * most_rows:
             return 1, self.gpu, n_teams, 1
@@ -194,21 +208,38 @@ def _rows_of(run: KernelRun, team: int, number: int) -> int:
     return max(1, len(run.chunk(team, 0).op))
 
 
-def sampled_teams(n_teams: int, sampled: int, groups: int) -> np.ndarray:
+def _row(run: KernelRun) -> int:
+    """Teams of blocks along the grid's x axis."""
+    return run.launch.grid[0] // run.launch.cluster[0]
+
+
+def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
     """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
 
-    >>> sampled_teams(100, 4, groups=8).tolist()
+    Where blocks of different x do different work, as in causal attention, the spread must be even along x, too: each
+    group lies in another part of the grid's rows.
+
+    Args:
+        row: teams along the grid's x axis.
+
+    >>> sampled_teams(100, 4, groups=8, row=100).tolist()
     [14, 30, 70, 86]
+    >>> (sampled_teams(128 * 128, 4, groups=4, row=128) % 128).tolist()
+    [80, 16, 112, 48]
     """
     if sampled >= n_teams:
         return np.arange(n_teams)
     groups = min(groups, sampled)
+    along = np.argsort(np.argsort(_GOLDEN * np.arange(1, groups + 1) % 1))  # a permutation
     found = []
     for number in range(groups):
         length = sampled * (number + 1) // groups - sampled * number // groups
         first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
-        offset = (_GOLDEN * (number + 1)) % 1
-        found.append(first + int(offset * (stop - first - length)) + np.arange(length))
+        at = first + int((_GOLDEN * (number + 1)) % 1 * (stop - first - length))
+        if stop - first >= 2 * row:
+            x = (2 * int(along[number]) + 1) * row // (2 * groups) - length // 2
+            at = min(max(at // row * row + x, first), stop - length)
+        found.append(at + np.arange(length))
     return np.concatenate(found)
 
 

@@ -1,9 +1,11 @@
 """What an architecture fixes, as data: how accesses coalesce, units of occupancy, what caches and counters do.
 
-A GPU's file states numbers; what follows from its compute capability stands here, and nothing else in memsim compares
-capabilities. Each entry of ``ARCHITECTURES`` is the one before it with what changed. Sources: NVIDIA CUDA C Programming
-Guide, versions 2.3 (section 5.1.2), 3.0 to 4.2 (appendix "Compute Capabilities") and 5.0 and later (the same appendix
-and its technical specifications); for the units of occupancy, those that :mod:`memsim.gpu.occupancy` names.
+A GPU's file states numbers; what follows from its compute capability (of AMD's GPUs: the processor's name) stands here,
+and nothing else in memsim compares capabilities. Each entry of ``ARCHITECTURES`` is the one before it with what
+changed. Sources: NVIDIA CUDA C Programming Guide, versions 2.3 (section 5.1.2), 3.0 to 4.2 (appendix "Compute
+Capabilities") and 5.0 and later (the same appendix and its technical specifications); for the units of occupancy,
+those that :mod:`memsim.gpu.occupancy` names. Of AMD's: LLVM, User Guide for AMDGPU Backend (granules of vector
+registers and of LDS), and the ROCm Compute Profiler's documentation (LDS: 32 banks).
 :mod:`memsim.trace.coalescing_rules` explains the rules of accesses.
 """
 
@@ -12,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache
+
+from memsim.support.errors import InputError
 
 
 class Coalescing(StrEnum):
@@ -27,7 +31,7 @@ class Architecture:
     """What follows from a compute capability.
 
     Attributes:
-        group_lanes: lanes of a warp whose accesses are looked at together.
+        group_lanes: lanes of a warp whose accesses are looked at together, at most 32.
         splits_wide: whether accesses of 8 and 16 bytes to global memory are looked at in halves and quarters of it.
         coalescing: of global and local memory.
         uncached_by_line: whether loads that L1 does not serve are grouped by line.
@@ -109,15 +113,35 @@ ARCHITECTURES = {  # by the compute capability from which on it holds
     (8, 0): _AMPERE,
     (9, 0): _HOPPER,
 }
+_CDNA_3 = Architecture(
+    group_lanes=32, coalescing=Coalescing.lines, uncached_by_line=True, has_l1=True, shared_banks=32,
+    one_broadcast=False, block_registers=False, register_unit=512, warp_unit=4, shared_unit=512,
+)  # fmt: skip
+AMD_ARCHITECTURES = {"gfx942": _CDNA_3}  # by the name of the processor in LLVM
 _NEVER_MADE = ((0, 0), (1, 0)), ((1, 4), (2, 0)), ((4, 0), (5, 0))  # from, up to but not
+
+
+def is_amd(compute_capability: str) -> bool:
+    """Whether it is the name of an AMD processor.
+
+    >>> is_amd("gfx942"), is_amd("9.0")
+    (True, False)
+    """
+    return compute_capability.startswith("gfx")
 
 
 def capability_number(compute_capability: str) -> tuple[int, int]:
     """The numbers of ``"8.6"``.
 
+    Raises:
+        InputError: the processor is AMD's, for which nothing can be compiled here.
+
     >>> capability_number("8.6") < capability_number("10.0")
     True
     """
+    if is_amd(compute_capability):
+        problem = f"is {compute_capability}, a processor of AMD; PTX and machine code need an NVIDIA GPU"
+        raise InputError("gpu", "compute_capability", problem)
     major, minor = compute_capability.split(".")
     return int(major), int(minor)
 
@@ -128,6 +152,8 @@ def is_known(compute_capability: str) -> bool:
     >>> [text for text in ("0.9", "1.3", "1.4", "4.0", "8.6") if is_known(text)]
     ['1.3', '8.6']
     """
+    if is_amd(compute_capability):
+        return compute_capability in AMD_ARCHITECTURES
     number = capability_number(compute_capability)
     return not any(first <= number < end for first, end in _NEVER_MADE)
 
@@ -139,5 +165,7 @@ def architecture(compute_capability: str) -> Architecture:
     >>> architecture("8.6").reserved_shared_bytes, architecture("1.3").shared_banks
     (1024, 16)
     """
+    if is_amd(compute_capability):
+        return AMD_ARCHITECTURES.get(compute_capability, _CDNA_3)
     number = capability_number(compute_capability)
     return next((of for first, of in reversed(ARCHITECTURES.items()) if number >= first), _TESLA)

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from memsim.gpu import presets
-from memsim.gpu.architecture import capability_number
+from memsim.gpu.architecture import capability_number, is_amd
 from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
 from memsim.gpu.presets import Provenance
@@ -39,7 +39,8 @@ def nearest(capability: str) -> str:
     """
     by_version: dict[tuple[int, int], list[str]] = {}
     for name in presets.names():
-        by_version.setdefault(capability_number(presets.load_gpu(name).compute_capability), []).append(name)
+        if not is_amd(known := presets.load_gpu(name).compute_capability):
+            by_version.setdefault(capability_number(known), []).append(name)
     older = [one for one in by_version if one <= capability_number(capability)]
     return min(by_version[max(older) if older else min(by_version)], key=_assumptions)
 

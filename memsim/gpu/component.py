@@ -69,7 +69,7 @@ class Component:
 
     section: str
     parameters: type[Section]
-    off: str
+    off: str | int
     counters: tuple[ComponentCounter, ...]
     laws: tuple[ComponentLaw, ...]
     ratios: tuple[ComponentRatio, ...]

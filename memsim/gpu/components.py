@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.component import Component
+from memsim.gpu.memory_side import MEMORY_SIDE
 from memsim.gpu.prefetcher import PREFETCHER
 
-COMPONENTS: tuple[Component, ...] = (PREFETCHER,)
+COMPONENTS: tuple[Component, ...] = (PREFETCHER, MEMORY_SIDE)
 
 
 COUNTERS: tuple[tuple[str, str], ...] = tuple(  # (section, counter), in the order of results files
@@ -28,6 +29,11 @@ def counts_of(component: Component, values: np.ndarray) -> dict[str, np.ndarray]
     3
     """
     return {name: values[..., at] for at, (section, name) in enumerate(COUNTERS) if section == component.section}
+
+
+def stored_counters(configuration: Mapping[str, Any]) -> int:
+    """Counters in a results file: those of the components that its version knew; later ones have the later columns."""
+    return sum(section in configuration for section, _ in COUNTERS)
 
 
 def absent_sections(configuration: Mapping[str, Any]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from memsim.gpu import rules
 from memsim.gpu.architecture import Architecture, architecture
 from memsim.gpu.cores import L1, SM, LaunchCost
 from memsim.gpu.memory import L2, Dram, Translation
+from memsim.gpu.memory_side import MemorySide
 from memsim.gpu.prefetcher import Prefetcher
 from memsim.gpu.section import Section
 from memsim.support.errors import InputError
@@ -98,14 +99,15 @@ class GPU(Section):
 
     name: str = Field(max_length=100, description="name in reports")
     compute_capability: str = Field(
-        pattern=r"^\d{1,2}\.\d$",
-        description="compute capability; chooses the rules of coalescing and occupancy",
+        pattern=r"^(\d{1,2}\.\d|gfx[0-9a-f]{3,4})$",
+        description="compute capability, or AMD's processor name; chooses the rules of coalescing and occupancy",
     )
     sm: SM
     launch: LaunchCost = LaunchCost()
     l1: L1
     l2: L2
     prefetcher: Prefetcher = Prefetcher()
+    memory_side: MemorySide = MemorySide()
     translation: Translation = Translation()
     dram: Dram
     stochastic: Stochastic = Stochastic()

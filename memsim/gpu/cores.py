@@ -22,7 +22,7 @@ from memsim.gpu.section import Section
 class SM(Section):
     count: int = Field(ge=1, le=1024, description="number of streaming multiprocessors")
     clock_mhz: float = Field(ge=1, le=1e5, description="clock of the SMs; its cycles are the unit of simulated time")
-    warp_size: int = Field(32, ge=1, le=32, description="lanes per warp")
+    warp_size: int = Field(32, ge=1, le=64, description="lanes per warp")
     max_threads: int = Field(ge=1, le=4096, description="maximum number of resident threads per SM")
     max_warps: int = Field(ge=1, le=64, description="maximum number of resident warps per SM")
     max_blocks: int = Field(ge=1, le=64, description="maximum number of resident blocks per SM")
@@ -73,7 +73,7 @@ class SM(Section):
     load_store_lanes: int | None = Field(
         None,
         ge=1,
-        le=32,
+        le=64,
         description="lanes per cycle that the load/store units of an SM take of one memory instruction; none: all",
     )
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles per pass of shared or constant memory")

@@ -58,11 +58,25 @@ class L2(Section):
     )
     partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
+    instances: int | None = Field(
+        None,
+        ge=2,
+        le=64,
+        description="separate L2s, each with an equal share of slices and size; SM s uses number s mod instances alone"
+        "; none: one L2",
+    )
 
     @property
     def of_partial_store(self) -> int:
         """Cycles a slice is busy for a sector that a store covers in part."""
         return max(self.sector_cycles, self.partial_store_cycles or 0)
+
+    @property
+    def one_instance(self) -> L2:
+        """Of several separate L2s, one."""
+        n = self.instances or 1
+        share = {"size_bytes": self.size_bytes // n, "slices": self.slices // n, "instances": None}
+        return self.model_copy(update=share)
 
     @model_validator(mode="before")
     @classmethod

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memsim.gpu.architecture import Coalescing, is_known
+from memsim.gpu.architecture import AMD_ARCHITECTURES, Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
 from memsim.gpu.prefetcher import PrefetcherKind
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.gpu.cores import L1
     from memsim.gpu.memory import L2, Dram, Translation
+    from memsim.gpu.memory_side import MemorySideLevel
 
 CLOCKS = 64  # times the SMs' clock, up or down, that another clock may be: rates of a window of SM cycles are bounded
 OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
@@ -40,6 +41,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
     yield from _prefetcher(gpu)
+    yield from _memory_side(gpu)
     yield from _translation(gpu.translation)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
     if not _power_of_two(gpu.stochastic.page_bytes):
@@ -52,7 +54,8 @@ def _power_of_two(n: int) -> bool:
 
 def _capability(gpu: GPU) -> Iterator[Problem]:
     if not is_known(gpu.compute_capability):
-        yield "compute_capability", f"is {gpu.compute_capability}; give 1.0 to 1.3, 2.x, 3.x, or 5.0 and later"
+        right = f"give 1.0 to 1.3, 2.x, 3.x, 5.0 and later, or {', '.join(AMD_ARCHITECTURES)}"
+        yield "compute_capability", f"is {gpu.compute_capability}; {right}"
     if gpu.l1.enabled and not gpu.architecture.has_l1:
         yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
     if gpu.architecture.coalescing is not Coalescing.lines and gpu.l1.line_bytes < 128:
@@ -148,6 +151,10 @@ def _banks(l1: L1) -> Iterator[Problem]:
 def _partitions(gpu: GPU) -> Iterator[Problem]:
     """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
     l1, l2 = gpu.l1, gpu.l2
+    if l2.slices % (l2.instances or 1):
+        yield "l2.instances", f"is {l2.instances}; give a divisor of slices = {l2.slices}"
+    if l2.instances and (l2.partitions > 1 or not l2.enabled):
+        yield "l2.instances", f"is {l2.instances}; without an L2, or with two partitions, leave it out"
     if l2.partitions == 1:
         if l2.partition_cycles:
             yield "l2.partition_cycles", f"is {l2.partition_cycles}; there is one partition, give 0"
@@ -180,8 +187,9 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     if l2.line_bytes > l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
     yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
-    if l2.slice_hash in OF_BITS and not _power_of_two(l2.slices):
-        problem = f"is {l2.slice_hash} over {l2.slices} slices; give modulo or a power-of-two number of slices"
+    slices = l2.one_instance.slices
+    if l2.slice_hash in OF_BITS and not _power_of_two(slices):
+        problem = f"is {l2.slice_hash} over {slices} slices; give modulo or a power-of-two number of slices"
         yield "l2.slice_hash", problem
     if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
         yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
@@ -198,6 +206,49 @@ def _prefetcher(gpu: GPU) -> Iterator[Problem]:
     if not _power_of_two(own.page_bytes) or own.page_bytes < gpu.l1.line_bytes:
         right = f"a power of two from l1.line_bytes = {gpu.l1.line_bytes} on"
         yield "prefetcher.page_bytes", f"is {own.page_bytes}; give {right}"
+
+
+def _memory_side(gpu: GPU) -> Iterator[Problem]:
+    """Every field of the levels between L2 and DRAM has an entry per level; each level is slower than the one above."""
+    own, l1 = gpu.memory_side, gpu.l1
+    for name in type(own).model_fields:
+        value = getattr(own, name)
+        if isinstance(value, tuple) and len(value) < own.levels:
+            yield (
+                f"memory_side.{name}",
+                f"has {len(value)} entries; give one per level, memory_side.levels = {own.levels}",
+            )
+            return
+    if own.levels and not gpu.l2.enabled:
+        yield "memory_side.levels", f"is {own.levels}; without an L2 give 0"
+    above = gpu.l2.hit_latency_cycles
+    for level in own.each:
+        yield from _memory_side_level(level, l1.line_bytes)
+        if level.hit_latency_cycles <= above:
+            problem = f"is {level.hit_latency_cycles} in {level.name}; give more than the {above} of the level above"
+            yield "memory_side.hit_latency_cycles", problem
+        above = level.hit_latency_cycles
+
+
+def _memory_side_level(level: MemorySideLevel, line_bytes: int) -> Iterator[Problem]:
+    size, share, set_bytes = level.line_bytes, level.size_bytes // level.slices, level.ways * level.line_bytes
+    if not _power_of_two(size) or size > line_bytes:
+        yield "memory_side.line_bytes", f"is {size}; give a power of two from 32 to l1.line_bytes = {line_bytes}"
+    elif level.size_bytes % level.slices or share < set_bytes or share % set_bytes:
+        right = f"give a multiple of slices x ways x line_bytes = {level.slices * set_bytes}"
+        yield "memory_side.size_bytes", f"is {level.size_bytes}; {right}"
+    elif level.set_hash in OF_BITS and not _power_of_two(share // set_bytes):
+        right = "give a power-of-two number of sets"
+        yield "memory_side.set_hash", f"is {level.set_hash} over {share // set_bytes} sets; {right}"
+    yield from _interleave("memory_side.slice_interleave_bytes", level.slice_interleave_bytes, line_bytes)
+    if level.slice_hash in OF_BITS and not _power_of_two(level.slices):
+        right = "give modulo or a power-of-two number of slices"
+        yield "memory_side.slice_hash", f"is {level.slice_hash} over {level.slices} slices; {right}"
+    for field, chosen in (("slice_hash", level.slice_hash), ("set_hash", level.set_hash)):
+        if chosen == "fermi_l1":
+            yield f"memory_side.{field}", "is fermi_l1, which is a hash of the L1 alone; give modulo or xor_fold"
+    if level.replacement == "tree_plru" and not _power_of_two(level.ways):
+        yield "memory_side.ways", f"is {level.ways}; tree_plru needs a power of two up to 64"
 
 
 def _translation(own: Translation) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ from memsim.gpu.components import COMPONENTS
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
-_REFERENCE_ONLY = ("prefetcher",)  # sections of components
+_REFERENCE_ONLY = ("prefetcher", "memory_side")  # sections of components
 
 
 def check_compiled(gpu: GPU) -> None:
@@ -15,6 +15,9 @@ def check_compiled(gpu: GPU) -> None:
     Raises:
         InputError: naming the field, and the engine that can.
     """
+    if gpu.l2.instances:
+        problem = f"is {gpu.l2.instances}, which only the reference model has; give --engine reference, or leave it out"
+        raise InputError(gpu.name, "l2.instances", problem)
     for one in COMPONENTS:
         kind = getattr(getattr(gpu, one.section), one.chooser)
         if one.section in _REFERENCE_ONLY and kind != one.off:

@@ -22,6 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim.gpu.components import COUNTERS, stored_counters
 from memsim.gpu.pipes import PIPES
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
@@ -38,8 +39,8 @@ SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
-# 1.8: about.executed.compute_instructions, about.until.requested
-VERSION = (1, 8)
+# 1.8: about.executed.compute_instructions, about.until.requested; 1.9: more columns of trials/components
+VERSION = (1, 9)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
 _SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
@@ -128,10 +129,15 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     for name, (dtype, shape) in _columns(texts["about"], len(texts["ops"])).items():
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
+        if name == "components":
+            shape = (stored_counters(texts["about"]["gpu"]),)
         rows = len(stored["counters"]) if stored else None
         stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, (rows, *shape))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
     arrays = {name: found[...] for name, found in stored.items()}
+    if "components" in arrays:
+        absent = len(COUNTERS) - arrays["components"].shape[-1]  # columns of later versions
+        arrays["components"] = np.pad(arrays["components"], ((0, 0), (0, absent)))
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
@@ -167,7 +173,7 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     if about.get("sample") is not None:
         _check_sample(path, about)
     gpu = about["gpu"]
-    if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
+    if not re.fullmatch(r"\d+\.\d|gfx[0-9a-f]{3,4}", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
     trace = about["trace"]
     if "path" in trace:

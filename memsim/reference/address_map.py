@@ -8,6 +8,8 @@ from functools import cache
 from memsim.gpu.choices import IndexHash, ReservedFrom
 from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
+from memsim.gpu.memory import L2
+from memsim.gpu.memory_side import MemorySideLevel
 from memsim.reference.packets import DramLocation, Packet
 
 FERMI_BITS = (13, 14, 15, 17, 19)  # each is XORed into one of bits 7 to 11 (Nugteren et al., HPCA 2014)
@@ -75,17 +77,16 @@ def l1_set(address: int, gpu: GPU) -> int:
     return low + 32 * ((address >> 12) % (sets // 32))
 
 
-def slice_of(address: int, gpu: GPU) -> int:
-    """Slice of L2: the home of the address."""
-    return fold(address // gpu.l2.slice_interleave_bytes, gpu.l2.slices, gpu.l2.slice_hash)
+def slice_of(address: int, cache: L2 | MemorySideLevel) -> int:
+    """Slice of L2, or of a level behind it: the home of the address."""
+    return fold(address // cache.slice_interleave_bytes, cache.slices, cache.slice_hash)
 
 
-def l2_set(address: int, gpu: GPU) -> int:
+def set_within_slice(address: int, cache: L2 | MemorySideLevel) -> int:
     """Set within the slice; every slice numbers its own lines from 0."""
-    l2 = gpu.l2
-    chunk, inside = divmod(address, l2.slice_interleave_bytes)
-    line = (chunk // l2.slices * l2.slice_interleave_bytes + inside) // l2.line_bytes
-    return fold(line, l2.size_bytes // l2.slices // l2.line_bytes // l2.ways, l2.set_hash)
+    chunk, inside = divmod(address, cache.slice_interleave_bytes)
+    line = (chunk // cache.slices * cache.slice_interleave_bytes + inside) // cache.line_bytes
+    return fold(line, cache.size_bytes // cache.slices // cache.line_bytes // cache.ways, cache.set_hash)
 
 
 def channel_bank_row(address: int, gpu: GPU) -> DramLocation:
@@ -100,11 +101,11 @@ class AddressMap:
     """The physical address of every L1 line, by the line's number."""
 
     def __init__(self, gpu: GPU, addresses: Iterable[int]) -> None:
-        self.gpu = gpu
+        self.gpu, self.l2 = gpu, gpu.l2.one_instance
         self.addresses = list(addresses)
         self.numbers: dict[int, int] = {}  # by address; made when the first line is looked for
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
-        self.home = cache(lambda line: slice_of(self.addresses[line], gpu))
+        self.home = cache(lambda line: slice_of(self.addresses[line], self.l2))
         self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
 
     def number_of(self, address: int) -> int:
@@ -118,7 +119,7 @@ class AddressMap:
 
     def locate(self, packet: Packet) -> None:
         """Note in a packet the L2 sets of its line and the line's place in DRAM."""
-        first, size = self.addresses[packet.line], self.gpu.l2.line_bytes
+        first, size = self.addresses[packet.line], self.l2.line_bytes
         lines = range(first, first + self.gpu.l1.line_bytes, size)
-        packet.l2_sets = [l2_set(address, self.gpu) for address in lines]
+        packet.l2_sets = [set_within_slice(address, self.l2) for address in lines]
         packet.location = self.location(packet.line)

@@ -32,7 +32,8 @@ class CycleStage(IntEnum):
     crossbar = 8  # requests of the SMs enter L2
     crossing = 9  # requests from the other partition of L2 enter
     slices = 10
-    channels = 11
+    memory_side = 11  # cache levels between L2 and DRAM
+    channels = 12
 
 
 class Clock(simpy.Environment):

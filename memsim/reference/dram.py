@@ -7,7 +7,7 @@ commands; in each of its clocks it issues what it can, and then skips to the nex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from fractions import Fraction
 from functools import cache, partial
 from math import ceil, floor
@@ -19,11 +19,10 @@ from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
 from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR, distances
-from memsim.reference.packets import Fetch, sectors
+from memsim.reference.packets import Fetch, Receiver, sectors
 from memsim.reference.statistics import Statistics
 
 Command = tuple[int, str, int, int]  # clock, name, bank, row
-Receiver = Callable[[Fetch, int], None]  # takes an answered request and the SM cycle of the answer
 
 
 class Channel:

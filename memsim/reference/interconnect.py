@@ -55,7 +55,7 @@ class Interconnect:
 
     def _slice_for(self, packet: Packet) -> L2Slice:
         """The home slice of a line, or its counterpart in the partition of the SM; SMs alternate."""
-        home = self.model.home(packet.line)
+        home = self.model.home(packet.line, packet.sm)
         if self.gpu.l2.partitions == 2 and packet.sm % 2 != home.partition:
             return home.opposite()
         return home

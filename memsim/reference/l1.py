@@ -136,7 +136,7 @@ class L1Cache:
         if way is None:
             return None
         if way.line is not None:
-            self.model.home(way.line).forget_sharer(way.line, self.sm.number)
+            self.model.home(way.line, self.sm.number).forget_sharer(way.line, self.sm.number)
         self.write_back(way, way.dirty)
         self.set_of(line).fill(way, line)
         way.allocated = self.sm.clock.now

@@ -101,7 +101,7 @@ class L2Slice:
         while True:
             packet = yield self.queue.get()
             yield self.wait_for_stage(max(self.clock.now, ceil(self.free)))
-            if self.model.home(packet.line) is not self:
+            if self.model.home(packet.line, packet.sm) is not self:
                 self.forward(packet)
                 continue
             if packet.request is Request.prefetch:
@@ -151,7 +151,7 @@ class L2Slice:
                 self.limit_dirty(self.sets[packet.l2_sets[position]])
         if fetch.fills:
             self.reads += 1
-            self.model.send_to_dram(fetch)
+            self.model.send_to_memory(fetch)
         return complete
 
     def complete(self, packet: Packet) -> None:
@@ -265,7 +265,7 @@ class L2Slice:
         if fetch.fills:
             self.reads += 1
             counts["prefetcher", "sectors"] += len(fetch.fills)
-            self.model.send_to_dram(fetch)
+            self.model.send_to_memory(fetch)
         counts["prefetcher", "sent" if fetch.fills else "dropped" if absent else "redundant"] += 1
 
     def write(self, packet: Packet, way: Way, requested: set[int], missing: set[int]) -> set[int]:
@@ -312,7 +312,7 @@ class L2Slice:
     def send_write(self, write: Fetch) -> None:
         """Send a write to DRAM."""
         self.writes += 1
-        self.model.send_to_dram(write)
+        self.model.send_to_memory(write)
 
     def write_back(self, way: Way) -> None:
         """Write the dirty sectors of a line to DRAM."""

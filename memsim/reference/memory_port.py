@@ -23,7 +23,7 @@ class MemoryPort(L2Slice):
         read = Fetch(
             self.clock.now, packet.line, packet.mask, packet.op, packet.location, self.number, targets=[packet]
         )
-        self.model.send_to_dram(read)
+        self.model.send_to_memory(read)
         return True
 
     def write_packet(self, packet: Packet) -> None:

@@ -24,7 +24,8 @@ from memsim.reference.interconnect import Interconnect
 from memsim.reference.l2_slice import L2Slice
 from memsim.reference.mbarriers import Mbarriers
 from memsim.reference.memory_port import MemoryPort
-from memsim.reference.packets import Fetch, Packet, Request
+from memsim.reference.memory_side import MemorySideCache
+from memsim.reference.packets import Fetch, Packet, Receiver, Request
 from memsim.reference.prefetcher import Observed, PrefetchUnit
 from memsim.reference.sm import MultiprocessorUnit
 from memsim.reference.statistics import Statistics
@@ -73,12 +74,22 @@ class ReferenceModel:
         self.sms = [MultiprocessorUnit(self, n, resident * trace.warps_per_block) for n in range(gpu.sm.count)]
         partition = L2Slice if gpu.l2.enabled else MemoryPort
         self.slices = [partition(self, n) for n in range(gpu.l2.slices)]
+        self.channels = [Channel(self.clock, n, gpu, self.statistics) for n in range(gpu.dram.channels)]
+        self.memory_side: list[MemorySideCache] = []  # from DRAM to L2
+        self._make_memory_side()
         if before and gpu.l2.enabled:
             for mine, old in zip(self.slices, before.slices, strict=True):
                 mine.take_over(old)
-        self.channels = [Channel(self.clock, n, gpu, self.statistics) for n in range(gpu.dram.channels)]
+            for level, old_level in zip(self.memory_side, before.memory_side, strict=True):
+                level.take_over(old_level)
         self.blocks = BlockScheduler(self, list(zip(first.tolist(), end.tolist(), strict=True)), resident)
         self.cycles = 0
+
+    def _make_memory_side(self) -> None:
+        """Make the cache levels between L2 and DRAM, each of which reads from the one below it."""
+        for depth, level in reversed(list(enumerate(self.gpu.memory_side.each))):
+            below = self.memory_side[-1].send if self.memory_side else self.access_dram
+            self.memory_side.append(MemorySideCache(self, level, depth, below))
 
     def run(self) -> ReferenceModel:
         """Replay the trace until nothing is under way."""
@@ -99,9 +110,10 @@ class ReferenceModel:
         known = self.gpu.sm.dependence is Dependence.scoreboard and len(self.trace.controls)
         return self.trace.controls[instruction] if known else None
 
-    def home(self, line: int) -> L2Slice:
-        """The slice of L2 in which a line lives."""
-        return self.slices[self.addresses.home(line)]
+    def home(self, line: int, sm: int) -> L2Slice:
+        """The slice of an SM's L2 in which a line lives; several L2s serve the SMs in turn."""
+        first = sm % (self.gpu.l2.instances or 1) * self.addresses.l2.slices
+        return self.slices[first + self.addresses.home(line)]
 
     def prefetch_after(self, packet: Packet, missed: bool) -> None:
         """L2 has served a read: ask for the lines that the prefetcher chooses, from the next cycle on."""
@@ -113,11 +125,16 @@ class ReferenceModel:
             time, number = self.clock.now + 1, self.addresses.number_of(line * size)
             prefetch = Packet(Request.prefetch, number, (1 << size // 32) - 1, packet.sm, self.trace.n_ops, time)
             self.addresses.locate(prefetch)
-            home = self.home(number)
+            home = self.home(number, packet.sm)
             self.statistics.components["prefetcher", "requests"] += 1
             self.clock.call(time, (CycleStage.crossing, home.number), home.queue.put, prefetch)
 
-    def send_to_dram(self, fetch: Fetch) -> None:
-        """Send a slice's request to its channel; the answer comes back to the slice."""
+    def send_to_memory(self, fetch: Fetch) -> None:
+        """Send a slice's request to the level below L2; the answer comes back to the slice."""
+        send = self.memory_side[-1].send if self.memory_side else self.access_dram
+        send(fetch, self.slices[fetch.slice].receive_answer)
+
+    def access_dram(self, fetch: Fetch, receiver: Receiver) -> None:
+        """Send a request to its DRAM channel."""
         self.statistics.dram_requests.append((fetch.line, fetch.mask))
-        self.channels[fetch.location[0]].send(fetch, self.slices[fetch.slice].receive_answer)
+        self.channels[fetch.location[0]].send(fetch, receiver)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -67,7 +68,7 @@ class Packet:
 
 @dataclass(eq=False)
 class Fetch:
-    """A request of an L2 slice to DRAM: a read of sectors, which is the slice's MSHR, or a write.
+    """A request of an L2 slice to memory: a read of sectors, which is the slice's MSHR, or a write.
 
     A read that completes sectors belongs to the write after it.
     """
@@ -82,6 +83,9 @@ class Fetch:
     completes: bool = False  # a read of sectors of which stores covered parts
     fills: list[tuple[Way, int]] = field(default_factory=list)  # (way, sector) that a read brings
     targets: list[Packet] = field(default_factory=list)  # packets that wait for it, the last served first
+
+
+Receiver = Callable[[Fetch, int], None]  # takes an answered request and the SM cycle of the answer
 
 
 @dataclass(eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import prod
+from math import isnan, prod
 from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.analysis.model_error import LEVEL, family_of, model_error
+from memsim.analysis.model_error import LEVEL, family_of, least_programs, model_error
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
@@ -228,8 +228,10 @@ def _component_lines(result: RunResult) -> Iterator[str]:
     for one in COMPONENTS:
         if one.section in result.components:
             found, kind = result.components[one.section], result.trials.about["gpu"][one.section][one.chooser]
-            ratios = ", ".join(f"{ratio.name} {number(100 * found[ratio.name], 1)} %" for ratio in one.ratios)
-            counts = ", ".join(f"{counter.name} {number(found[counter.name])}" for counter in one.counters)
+            known = [ratio.name for ratio in one.ratios if not isnan(found[ratio.name])]
+            ratios = ", ".join(f"{name} {number(100 * found[name], 1)} %" for name in known)
+            counted = [counter.name for counter in one.counters if found[counter.name]]
+            counts = ", ".join(f"{name} {number(found[name])}" for name in counted)
             yield f"{one.section} ({kind}): {ratios}\n{one.section} counts: {counts}"
 
 
@@ -258,6 +260,8 @@ def _prediction(result: RunResult) -> str:
     family = family_of(result.trials.about["gpu"]["compute_capability"])
     programs = model_error(family).programs
     rests_on = f"{programs} programs on {family}.x" if programs else "programs on other GPUs"
+    if 0 < programs < least_programs(LEVEL):
+        rests_on += " and of programs on other GPUs"
     return f"prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}, from errors of {rests_on}"
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.rows import ROW, count_rows, sort_addresses, sort_rows
-from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk
+from memsim.sources.rows import ROW, WIDE_ROW, count_rows, sort_addresses, sort_rows
+from memsim.trace.schema import ADDRESS_DTYPE, Chunk, instruction_columns
 
 
 class BatchLog:
     """Rows and explicit addresses, growing; ``cursor`` counts both and is advanced by the compiled loops."""
 
-    def __init__(self) -> None:
-        self.rows = np.empty(1 << 12, ROW)
+    def __init__(self, warp_size: int = 32) -> None:
+        self._columns = instruction_columns(warp_size)
+        self.rows = np.empty(1 << 12, ROW if warp_size <= 32 else WIDE_ROW)
         self.addresses = np.empty(1 << 16, ADDRESS_DTYPE)
         self.cursor = np.zeros(2, np.int64)
 
@@ -39,7 +40,7 @@ class BatchLog:
         rows = self.rows[:n_rows]
         first_instruction, first_address = np.zeros((2, n_warps + 1), np.int64)
         count_rows(rows, first_instruction, first_address)
-        columns = {name: np.empty(n_rows, dtype) for name, dtype in INSTRUCTION_COLUMNS.items()}
+        columns = {name: np.empty(n_rows, dtype) for name, dtype in self._columns.items()}
         sort_rows(rows, first_instruction.copy(), tuple(columns.values()))
         addresses = np.empty(n_addresses, ADDRESS_DTYPE)
         sort_addresses(rows, self.addresses, first_address.copy(), addresses)

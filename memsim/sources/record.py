@@ -33,7 +33,8 @@ def record(
     Args:
         workload: one made by ``@workload``, or a name of the library, or a path to a kernel file.
         params: its parameters, values or text; the others keep their defaults.
-        gpu: whose occupancy and L2 size choose the block sample; the trace itself fits any GPU.
+        gpu: whose occupancy and L2 size choose the block sample; the trace itself fits any GPU with as many lanes per
+            warp.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: the workload's default, or what
             section 3.1 of Baghsorkhi 2012 asks for.
         out: the trace file.
@@ -47,9 +48,9 @@ def record(
         workload = load_workload(workload)
     parameters = workload.parameters(params)
     launch = workload.build(parameters)
-    recorder = Recorder(workload, launch)
+    recorder = Recorder(workload, launch, gpu.sm.warp_size)
     about = {"kernel": launch.kernel.__name__, "source": workload.shown, "gpu": target_gpu.gpu_label(gpu)}
-    with TraceWriter(out, parameters=parameters, **about) as writer:
+    with TraceWriter(out, parameters=parameters, warp_size=gpu.sm.warp_size, **about) as writer:
         # The first block alone shows what a block accesses and how much shared memory it declares.
         start = traced_blocks.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
         first = recorder.run(np.array([start]))

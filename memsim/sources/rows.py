@@ -10,7 +10,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.sources.waits import FIRST, WAIT_STATE, take_waits, wait_for_none
 from memsim.trace.bits import popcount
-from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
+from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, WIDEST_WARP, Flag, instruction_columns
 
 # Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
 # instructions are off the critical path (the longest chain of dependent ones); those that do not lengthen it yet.
@@ -19,6 +19,7 @@ STATE = FIRST + WAIT_STATE
 
 # One line of the log: an instruction of one warp, in the order of execution.
 ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
+WIDE_ROW = np.dtype([("warp", "<i4"), *instruction_columns(WIDEST_WARP).items()])  # of warps with more than 32 lanes
 
 SEQUENCE_FLAG, BARRIER_FLAG, DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 LONGEST_STRIDE = 2**31 - 1

@@ -9,12 +9,19 @@ from memsim.jit.compiled import loop
 
 @loop
 def popcount(mask):
-    """Number of set bits of a u4.
+    """Number of set bits of a mask of up to 64.
 
-    >>> popcount(np.uint32(0x8000_0001))
-    2
+    >>> popcount(np.uint32(0x8000_0001)), popcount(np.uint64(2**64 - 1))
+    (2, 64)
     """
-    x = np.int64(mask)  # sums of neighbouring bits, then of pairs, then of nibbles, then of bytes
+    x = np.int64(mask)
+    count = count_low_bits(x & 0xFFFF_FFFF)
+    return count + count_low_bits(x >> 32 & 0xFFFF_FFFF) if x >> 32 else count
+
+
+@loop
+def count_low_bits(x):
+    """Number of set bits of an i8 below 2**32: sums of neighbouring bits, of pairs, of nibbles, then of bytes."""
     x = x - ((x >> 1) & 0x5555_5555)
     x = (x & 0x3333_3333) + ((x >> 2) & 0x3333_3333)
     x = (x + (x >> 4)) & 0x0F0F_0F0F

@@ -1,6 +1,7 @@
 """The compiled part of coalescing: warp instructions in, transactions on numbered lines out.
 
-``LANES`` bounds everything a warp can do at once: 32 lanes, each of whose accesses may straddle two sectors.
+``LANES`` bounds everything a warp can do at once: 64 lanes, each of whose accesses may straddle two sectors. Groups of
+lanes that are looked at together have 32 at most.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ import numpy as np
 
 from memsim.jit.compiled import loop
 from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
-from memsim.trace.schema import EXPLICIT, NO_OP
+from memsim.trace.schema import EXPLICIT, NO_OP, WIDEST_WARP
 from memsim.trace.transactions import NO_ANSWER
 
-LANES = 32
+LANES = WIDEST_WARP
 MOST_TRANSACTIONS = 2 * LANES  # of one instruction
 EMPTY = -1  # no segment is negative
 
@@ -62,7 +63,7 @@ def expand_lanes(mask, base, stride, offsets, first, scratch):
     n = 0
     below = False
     start = 0
-    for lane in range(LANES):
+    for lane in range(LANES if mask >> 32 else 32):
         if mask >> lane & 1:
             if n == 0:
                 start = lane

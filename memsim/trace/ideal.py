@@ -17,7 +17,7 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
     Args:
         rules: RULE records by static instruction, of global or local memory.
         op: u2 [n], static instructions.
-        mask: u4 [n], active lanes.
+        mask: u4 or u8 [n], active lanes.
 
     Returns:
         i8 [n].
@@ -28,8 +28,9 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
     width = rule["width"].astype(np.int64)
     segment = np.where(in_order, _IN_ORDER_BYTES, SECTOR_BYTES << rule["shift"].astype(np.int64))
     least = np.zeros(len(op), np.int64)
-    for group in range(4):  # groups have 8, 16 or 32 lanes
-        first = np.minimum(np.uint64(group) * lanes, np.uint64(32))
+    bits = 8 * mask.itemsize
+    for group in range(bits // 8):  # groups have 8, 16 or 32 lanes
+        first = np.minimum(np.uint64(group) * lanes, np.uint64(bits))
         in_group = mask.astype(np.uint64) >> first & ((np.uint64(1) << lanes) - np.uint64(1))
         active = popcounts(in_group.astype(np.uint32))
         words = np.where(in_order & (active > 0), 16, active)  # in order, a half-warp's segment is fetched whole
@@ -43,7 +44,7 @@ def split_by_coalescing(rules: np.ndarray, op: np.ndarray, mask: np.ndarray, tra
     Args:
         rules: RULE records by static instruction.
         op: u2 [n], static instructions, or NO_OP.
-        mask: u4 [n], active lanes.
+        mask: u4 or u8 [n], active lanes.
         transactions: [n], that each makes.
 
     Returns:

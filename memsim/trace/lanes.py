@@ -7,10 +7,19 @@ from dataclasses import replace
 import numpy as np
 
 from memsim.trace.bits import popcounts
-from memsim.trace.coalesce_loop import LANES
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_DEFAULTS, NO_OP, Chunk
 
 IDLE = -1  # the address of a lane that does not take part
+
+
+def lanes_of(chunk: Chunk) -> int:
+    """Columns of a matrix of lanes, LANES below: 32, or 64 of traces with wider warps."""
+    return 8 * chunk.mask.itemsize
+
+
+def no_lanes(chunk: Chunk, rows: np.ndarray) -> np.ndarray:
+    """Of some instructions that make no access: i8 [rows, LANES], all IDLE."""
+    return np.full((len(rows), lanes_of(chunk)), IDLE, np.int64)
 
 
 def lane_addresses(chunk: Chunk, rows: np.ndarray) -> np.ndarray:
@@ -20,10 +29,11 @@ def lane_addresses(chunk: Chunk, rows: np.ndarray) -> np.ndarray:
         chunk: warps of a trace.
         rows: i8, of accesses in it.
     """
-    active = (chunk.mask[rows, None] >> np.arange(LANES, dtype=np.uint32) & 1).astype(bool)
+    lanes = np.arange(lanes_of(chunk), dtype=chunk.mask.dtype)
+    active = (chunk.mask[rows, None] >> lanes & lanes[1]).astype(bool)
     rank = np.maximum(active.cumsum(axis=1) - 1, 0)
     stride = chunk.stride[rows].astype(np.int64)[:, None]
-    along = np.arange(LANES) - active.argmax(axis=1)[:, None]
+    along = lanes.astype(np.int64) - active.argmax(axis=1)[:, None]
     offset = np.where(stride == EXPLICIT, 0, stride * along)
     if len(chunk.addresses):
         first = _first_listed(chunk)[rows, None]
@@ -43,7 +53,8 @@ def with_addresses(chunk: Chunk, rows: np.ndarray, addresses: np.ndarray) -> Chu
     """
     active = addresses != IDLE
     op, mask, base, stride = (getattr(chunk, name).copy() for name in ("op", "mask", "base", "stride"))
-    mask[rows] = (active << np.arange(LANES, dtype=np.uint32)).sum(axis=1).astype(np.uint32)
+    bits = np.arange(lanes_of(chunk), dtype=mask.dtype)
+    mask[rows] = (active.astype(mask.dtype) << bits).sum(axis=1, dtype=mask.dtype)
     lowest = np.where(active, addresses, np.iinfo(np.int64).max).min(axis=1)
     some = active.any(axis=1)
     op[rows[~some]] = NO_OP
@@ -67,7 +78,7 @@ def without(chunk: Chunk, rows: np.ndarray) -> Chunk:
         chunk: warps of a trace.
         rows: i8, ascending.
     """
-    idle = with_addresses(chunk, rows, np.full((len(rows), LANES), IDLE, np.int64))
+    idle = with_addresses(chunk, rows, no_lanes(chunk, rows))
     inactive = {"flags": 0, "compute_run": 0, **INSTRUCTION_DEFAULTS}
     columns = {name: getattr(chunk, name).copy() for name in inactive}
     for name, values in columns.items():

@@ -43,6 +43,7 @@ from memsim.trace.schema import (
     LaunchShape,
     LoadClass,
     StaticInstruction,
+    instruction_columns,
 )
 from memsim.trace.source_text import Sources
 from memsim.trace.tables import (
@@ -202,7 +203,7 @@ class Trace:
 
     def _columns(self, file: h5py.File) -> dict[str, h5py.Dataset | None]:
         """What is read a chunk at a time; None for a column that an older file lacks."""
-        dtypes = {f"instructions/{name}": dtype for name, dtype in INSTRUCTION_COLUMNS.items()}
+        dtypes = {f"instructions/{name}": dtype for name, dtype in instruction_columns(self.launch.warp_size).items()}
         lengths = dict.fromkeys(dtypes, self.n_instructions) | {"addresses": int(self.first_address[-1])}
         optional = {f"instructions/{name}" for name in INSTRUCTION_DEFAULTS}
         return {

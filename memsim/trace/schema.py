@@ -154,8 +154,10 @@ ALL_SCOREBOARDS = (1 << SCOREBOARDS) - 1
 NO_SCOREBOARD = 7  # as control codes have it
 EXPLICIT = np.int32(-(2**31))  # `stride` of an instruction whose addresses are listed
 
-# Column name -> dtype of /instructions. `base` is the byte address of the lowest-numbered active lane when strided,
-# the lowest address when explicit. A strided lane's address is base + stride * (lane - lowest active lane).
+WIDEST_WARP = 64  # lanes
+# Column name -> dtype of /instructions, for warps of up to 32 lanes (`instruction_columns`: of any). `base` is the byte
+# address of the lowest-numbered active lane when strided, the lowest address when explicit. A strided lane's address is
+# base + stride * (lane - lowest active lane).
 INSTRUCTION_COLUMNS: dict[str, str] = {
     "op": "<u2",
     "flags": "u1",
@@ -174,6 +176,17 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "stall": "u1",
     "result": "u1",
 }
+
+
+def instruction_columns(warp_size: int) -> dict[str, str]:
+    """INSTRUCTION_COLUMNS of traces with so many lanes per warp: a bit of the mask for each.
+
+    >>> instruction_columns(32)["mask"], instruction_columns(64)["mask"]
+    ('<u4', '<u8')
+    """
+    return INSTRUCTION_COLUMNS if warp_size <= 32 else INSTRUCTION_COLUMNS | {"mask": "<u8"}
+
+
 WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
 CONTROL_DEFAULTS = {"scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0}
 # Columns that a file of an older minor version lacks.
@@ -242,7 +255,7 @@ class LaunchShape:
 
     Attributes:
         grid, block: extents (x, y, z), in blocks and in threads.
-        warp_size: lanes of a warp, at most 32.
+        warp_size: lanes of a warp, at most WIDEST_WARP.
         registers: of one thread.
         shared_bytes: of one block.
 
@@ -354,7 +367,7 @@ class Chunk:
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
         op, flags, compute_run, mask, base, stride, off_path, wait_long, wait_short, wait_copies, instruction_mix,
-        phase, scoreboard_set, scoreboard_wait, stall, result: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
+        phase, scoreboard_set, scoreboard_wait, stall, result: [n_instructions], dtypes of instruction_columns.
         addresses: u4, byte offsets of explicit instructions.
     """
 

@@ -16,19 +16,20 @@ from memsim.support.errors import InputError
 from memsim.support.text import all_printable
 from memsim.trace.schema import (
     INSTRUCTION_CLASSES,
-    INSTRUCTION_COLUMNS,
     INSTRUCTION_DEFAULTS,
     ISSUED,
     MIX,
     MIX_DEFAULTS,
     MOST_MIXES,
     MOST_STALL,
+    WIDEST_WARP,
     Instructions,
     Issue,
     KnownWaits,
     LaunchShape,
     OpKind,
     Space,
+    instruction_columns,
 )
 
 
@@ -46,7 +47,7 @@ def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Map
             of_what = f"{n_blocks} blocks of {launch.warps_per_block} warps"
             raise InputError(path, name, f"has {lengths[name]} entries; {of_what} need {count + 1}")
     n_rows = None
-    for name, dtype in INSTRUCTION_COLUMNS.items():
+    for name, dtype in instruction_columns(launch.warp_size).items():
         full = stored_name(file, f"instructions/{name}")
         if name not in INSTRUCTION_DEFAULTS or hdf5.find(file, full) is not None:
             n_rows = len(hdf5.dataset(path, file, full, dtype, (n_rows,)))
@@ -88,8 +89,8 @@ def read_parameters(path: Path, text: str) -> dict[str, Any]:
 def read_launch(path: Path, file: h5py.File) -> LaunchShape:
     """How the kernel was launched."""
     warp_size = _count(path, file, "warp_size")
-    if not 1 <= warp_size <= 32:
-        raise InputError(path, "warp_size", f"is {warp_size}; memsim traces have warps of 1 to 32 lanes")
+    if not 1 <= warp_size <= WIDEST_WARP:
+        raise InputError(path, "warp_size", f"is {warp_size}; memsim traces have warps of 1 to {WIDEST_WARP} lanes")
     return LaunchShape(
         _extents(path, file, "grid"),
         _extents(path, file, "block"),

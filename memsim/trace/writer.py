@@ -30,6 +30,7 @@ from memsim.trace.schema import (
     Issue,
     LaunchShape,
     StaticInstruction,
+    instruction_columns,
 )
 from memsim.trace.source_text import Sources
 
@@ -48,15 +49,24 @@ class TraceWriter:
         source: file that describes the kernel.
         parameters: what the workload was built from, JSON values.
         gpu: that it is made for, as :func:`memsim.trace.target_gpu.gpu_label` has it; empty: not known.
+        warp_size: lanes of a warp.
 
     Raises:
         InputError: the file cannot be written (no permission, no such folder, disk full).
     """
 
     def __init__(
-        self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any], gpu: str = ""
+        self,
+        path: str | Path,
+        *,
+        kernel: str,
+        source: str,
+        parameters: Mapping[str, Any],
+        gpu: str = "",
+        warp_size: int = 32,
     ) -> None:
         self.path, self._gpu = Path(path), gpu
+        self._dtypes = STREAMS | {"instructions/mask": instruction_columns(warp_size)["mask"]}
         self._about, self._parameters = {"kernel": kernel, "source": source}, dict(parameters)
         self._digest = ContentDigest()
         self._n_warps = self._n_instructions = self._n_addresses = 0
@@ -70,7 +80,9 @@ class TraceWriter:
             cache = {"rdcc_nbytes": 2 * CHUNK_BYTES}  # of each stream
             self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
             # They stay open: closing one compresses its last chunk, which the next batch fills further.
-            self._streams = {name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in STREAMS.items()}
+            self._streams = {
+                name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in self._dtypes.items()
+            }
             self._opened = stack.pop_all()
         return self
 
@@ -165,7 +177,7 @@ class TraceWriter:
         return digest
 
     def _extend(self, name: str, values: np.ndarray) -> None:
-        values = np.ascontiguousarray(values, dtype=STREAMS[name])
+        values = np.ascontiguousarray(values, dtype=self._dtypes[name])
         self._digest.take(name, values)
         with writing(self.path):
             dataset = self._streams[name]

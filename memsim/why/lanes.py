@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
-from memsim.why.source_access import LANES, SourceAccess, diverges
+from memsim.why.source_access import SourceAccess, diverges
 
 _MISALIGNED = 1.5  # scattered lanes ask for more than this times the least sectors
 
@@ -19,7 +19,8 @@ def find_scattered_lanes(access: SourceAccess) -> Iterator[Finding]:
         return
     ratio = of.sectors / access.dense_sectors
     cause = Cause.scattered if ratio > _MISALIGNED else Cause.misaligned
-    lanes = f"{LANES} lanes (idle ones included)" if diverges(of) else f"{of.lanes / of.instructions:.0f} lanes"
+    all_lanes = f"{access.warp_size} lanes (idle ones included)"
+    lanes = all_lanes if diverges(of, access.warp_size) else f"{of.lanes / of.instructions:.0f} lanes"
     evidence = (
         f"{of.sectors / of.instructions:.1f} sectors per warp instruction; "
         f"{access.dense_sectors / of.instructions:.1f} would suffice for {lanes} of {access.width} bytes each, "
@@ -56,10 +57,10 @@ def find_bank_conflicts(access: SourceAccess, result: RunResult, gpu: GPU) -> It
 def find_divergent_lanes(access: SourceAccess) -> Iterator[Finding]:
     """Attributable share: the idle lanes' part of its share of the time or of memory instructions, if less."""
     of = access.profile
-    if not of.instructions or not diverges(of):
+    if not of.instructions or not diverges(of, access.warp_size):
         return
     active = of.lanes / of.instructions
-    evidence = f"{active:.1f} of {LANES} lanes are active per warp instruction"
-    idle, time_share = 1 - active / LANES, max(access.time_share, access.waited)
+    evidence = f"{active:.1f} of {access.warp_size} lanes are active per warp instruction"
+    idle, time_share = 1 - active / access.warp_size, max(access.time_share, access.waited)
     saved = dict.fromkeys(("issue", "load_store", "l2", "dram"), idle)  # the other side of the branch asks for the same
     yield access.finding(Cause.divergence, min(access.issued, time_share) * idle, evidence, **saved)

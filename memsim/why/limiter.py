@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
 from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
-from memsim.why.source_access import LANES, SourceAccess, kernel_file
+from memsim.why.source_access import SourceAccess, kernel_file
 
+BANKS = 32
 WORD_BYTES = 4  # of a bank
 LIMITING_SHARE = 0.6  # a component that is busy for more of the time limits the kernel
 _PIPES = " pipes"
@@ -89,5 +90,5 @@ def _shared(accesses: list[SourceAccess], most: float) -> Iterator[Finding]:
 def _avoidable(access: SourceAccess) -> float:
     """Share of the time that the load-store units work for conflicts and idle lanes of a shared-memory access."""
     of = access.profile
-    needed = of.lanes * access.width / (LANES * WORD_BYTES)
+    needed = of.lanes * access.width / (BANKS * WORD_BYTES)
     return access.busy[LOAD_STORE] * max(0.0, 1 - needed / of.passes) if of.passes else 0.0

@@ -18,10 +18,10 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.models.machine import idle_miss_cycles
 from memsim.profile.op_profile import OpProfile
+from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.work import ResultWork
 
-LANES = 32
 ON_CHIP = ("shared", "constant")
 _COMPONENTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM, "constants": CONSTANTS}
 
@@ -37,6 +37,7 @@ class SourceAccess:
         own_unit: whether that is constant memory with a unit of its own.
         atomics: whether it adds up in memory.
         width: bytes of a lane's access.
+        warp_size: lanes of a warp.
         ops: numbers of its static instructions.
         waited: its share of all waiting.
         time_share: its share of all waiting, or of all sectors that go to L1, whichever is more (no warp waits for a
@@ -62,6 +63,7 @@ class SourceAccess:
     own_unit: bool
     atomics: bool
     width: int
+    warp_size: int
     ops: tuple[int, ...]
     waited: float
     time_share: float
@@ -93,9 +95,9 @@ class SourceAccess:
         return Finding(cause, *where, share, share, evidence, ADVICE[cause], self.ops, removed_work)
 
 
-def diverges(profile: OpProfile) -> bool:
+def diverges(profile: OpProfile, warp_size: int) -> bool:
     """Whether a good part of the lanes is idle."""
-    return profile.lanes < 0.9 * LANES * profile.instructions
+    return profile.lanes < 0.9 * warp_size * profile.instructions
 
 
 def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
@@ -114,6 +116,7 @@ def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
         )
         moved = float(work.counters[ops, Level.dram, :, CountUnit.sectors].sum())
         stores = first["kind"] in ("store", "reduction")
+        dense = total.instructions * -(-first["width"] * gpu.sm.warp_size // SECTOR_BYTES)  # of all lanes side by side
         yield SourceAccess(
             location=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
             text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
@@ -123,13 +126,14 @@ def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
             own_unit=first["space"] == "constant" and gpu.sm.constant_cycles is not None,
             atomics=first["kind"] in ("atomic", "reduction"),
             width=first["width"],
+            warp_size=gpu.sm.warp_size,
             ops=tuple(ops),
             waited=float(work.waited[ops].sum()),
             time_share=work.time_share(ops),
             issued=total.instructions / work.instructions,
             queued=queued if stores else _queued_at(result, gpu, ops),
             profile=total,
-            dense_sectors=max(total.least_sectors, total.instructions * first["width"] * diverges(total)),
+            dense_sectors=max(total.least_sectors, dense * diverges(total, gpu.sm.warp_size)),
             l1_fetched=float(l1[1] + l1[2]),
             l1_hit=float(l1[0] / l1.sum()) if l1.sum() else 0.0,
             dram_redundant=max(0.0, 1 - total.first_sectors / moved) if moved else 0.0,

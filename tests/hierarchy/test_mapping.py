@@ -26,10 +26,10 @@ def assert_placed(gpu, line_addresses) -> None:
     for i, line in enumerate(line_addresses):
         address, place = line * gpu.l1.line_bytes, found.mapping[i]
         assert place["l1_set"] == reference.l1_set(address, gpu)
-        assert place["slice"] == reference.slice_of(address, gpu)
+        assert place["slice"] == reference.slice_of(address, gpu.l2)
         assert (place["channel"], place["bank"], place["row"]) == reference.channel_bank_row(address, gpu)
         for k in range(per):
-            within = reference.l2_set(address + k * gpu.l2.line_bytes, gpu)
+            within = reference.set_within_slice(address + k * gpu.l2.line_bytes, gpu.l2)
             assert found.sets[i * per + k] == place["slice"] * sets_per_slice + within
 
 

@@ -175,7 +175,7 @@ class Batch:
     def sync(self) -> None:
         """A barrier of every block that has active lanes; all its lanes must be active."""
         context = self.context
-        frame_bits = np.zeros(len(self._state), np.uint32)
+        frame_bits = np.zeros(len(self._state), self.root.bits.dtype)
         frame_bits[context.frame.warps] = context.bits
         by_block = (len(self.block_ids), self.shape.warps_per_block)
         reached = (frame_bits == self.root.bits).reshape(by_block).all(axis=1)

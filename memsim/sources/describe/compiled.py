@@ -1,7 +1,7 @@
 """The compiled loops of describing: logging accesses and moving data.
 
-Lanes are matrices [rows, warp_size], one row per warp; ``bits`` u4 [rows] are the active lanes of each and ``warps``
-the rows' warp numbers in the batch. Rows without active lanes are skipped.
+Lanes are matrices [rows, warp_size], one row per warp; ``bits`` [rows] are the active lanes of each, u4 or, of more
+than 32 lanes, u8, and ``warps`` the rows' warp numbers in the batch. Rows without active lanes are skipped.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, 
     op, base, limit, element_bytes = access
     n_lanes = index.shape[1]
     all_lanes, some_lanes, packed = lanes_of[0], lanes_of[1], elements_of
-    every_lane = (np.int64(1) << n_lanes) - 1
+    every_lane = (np.int64(2) << n_lanes - 1) - 1  # -1 of 64
     for r in range(len(warps)):
         active = np.int64(bits[r])
         if active == 0:
@@ -77,17 +77,17 @@ def back_edge(state, bits, warps):
 
 @loop
 def pack_bits(mask, bits):
-    """Pack a boolean matrix [rows, lanes] into u4 [rows], lane 0 lowest."""
+    """Pack a boolean matrix [rows, lanes] into `bits` [rows], lane 0 lowest."""
     for r in range(mask.shape[0]):
-        packed = np.uint32(0)
+        packed = np.uint64(0)
         for lane in range(mask.shape[1]):
-            packed |= np.uint32(mask[r, lane]) << np.uint32(lane)
+            packed |= np.uint64(mask[r, lane]) << np.uint64(lane)
         bits[r] = packed
 
 
 def active_bits(mask: np.ndarray) -> np.ndarray:
-    """A boolean matrix [rows, lanes] as u4 [rows], lane 0 lowest."""
-    bits = np.empty(mask.shape[0], np.uint32)
+    """A boolean matrix [rows, lanes] as u4 [rows], of more than 32 lanes u8, lane 0 lowest."""
+    bits = np.empty(mask.shape[0], np.uint32 if mask.shape[1] <= 32 else np.uint64)
     pack_bits(mask, bits)
     return bits
 
@@ -106,7 +106,7 @@ def any_outside(index, bits, extent):
 @loop
 def gather(data, index, bits, offset, out):
     """out[r, lane] = data[offset[r] + index[r, lane]] of active lanes, 0 elsewhere."""
-    every_lane = (np.int64(1) << index.shape[1]) - 1
+    every_lane = (np.int64(2) << index.shape[1] - 1) - 1
     for r in range(index.shape[0]):
         active = np.int64(bits[r])
         values, elements, to = data[offset[r] :], index[r], out[r]

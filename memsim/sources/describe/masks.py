@@ -67,7 +67,7 @@ class Context:
     Attributes:
         scope, frame: the region and the warps.
         mask: bool [rows, lanes], or None when every lane is active.
-        bits: u4 [rows], the same, packed.
+        bits: u4 [rows] (u8 of more than 32 lanes), the same, packed.
         since: what the execution depends on (conditions of the enclosing regions).
         used: what their arithmetic has used, not yet noted for the warps.
         issued: non-memory instructions of every active warp that are not yet charged to the warps, by class, the last

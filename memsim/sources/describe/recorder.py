@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from memsim.sources.batch_log import BatchLog
@@ -24,22 +26,22 @@ class Recorder:
     Args:
         workload: names files in messages.
         launch: what to run.
+        warp_size: lanes of a warp, at most WIDEST_WARP.
     """
 
-    def __init__(self, workload: Workload, launch: Launch) -> None:
+    def __init__(self, workload: Workload, launch: Launch, warp_size: int = 32) -> None:
         self._workload, self._launch = workload, launch
-        self._shape = launch.shape
+        self._shape = replace(launch.shape, warp_size=warp_size)
         self._memory = DescribedMemory(dict(launch.arguments), launch.shared_bytes)
         self._ops = ExpressionOps(workload.show)
-        self._log, self._mixes = BatchLog(), new_mixes()
+        self._log, self._mixes = BatchLog(warp_size), new_mixes()
         self._n_warps = 0
         self._bytes_per_block = 0.0
 
     @property
     def launch(self) -> LaunchShape:
         """The launch, with the shared memory declared so far."""
-        shape = self._shape
-        return LaunchShape(shape.grid, shape.block, shape.warp_size, shape.registers, self._memory.shared_bytes)
+        return replace(self._shape, shared_bytes=self._memory.shared_bytes)
 
     @property
     def ops(self) -> list[StaticInstruction]:

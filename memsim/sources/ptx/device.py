@@ -236,7 +236,7 @@ class KernelMachine:
             "left": np.zeros(LANES, np.bool_),
             "left_matrix": np.zeros((2 * ROWS, MOST_DEPTH)),
             "right_matrix": np.zeros((2 * MOST_DEPTH, MOST_COLUMNS)),
-            "sums": np.zeros((ROWS, MOST_COLUMNS)),
+            "sums": np.zeros((ROWS + 2, MOST_COLUMNS)),
             "texels": np.zeros((8, LANES), np.int64),
             "weights": np.zeros(8),
             "fetch": np.zeros(3),

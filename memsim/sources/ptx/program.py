@@ -57,6 +57,8 @@ class LoweredKernel:
         segments: what is charged, by number.
         builder: rows of registers, constants and predicates; lists.
         facts: what the trace says of accesses of machine code; None: of PTX.
+        loads, skipped: of machine code, micro-ops that bring values which addresses or branches depend on from global
+            memory, and those that store to it without their values.
         by_data: whether addresses or branches depend on values in global memory; true where all values are computed.
     """
 
@@ -66,6 +68,8 @@ class LoweredKernel:
     builder: Builder
     by_data: bool = True
     facts: Any = None
+    loads: Sequence[int] = ()
+    skipped: Sequence[int] = ()
 
 
 def build(

@@ -49,6 +49,11 @@ _EMPTY_KERNEL = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry 
 class KernelRun:
     """A kernel that is ready to run, in batches of blocks.
 
+    Args:
+        check: compute all values; else only those that addresses and branches depend on.
+        separate: without `check`, assume of machine code that it loads such values from other arrays than those that
+            it stores to; `has_assumed_wrongly` then reports whether the blocks that have run did.
+
     Attributes:
         executed: micro-ops of warps so far.
         accesses: of lanes to global memory so far.
@@ -63,10 +68,11 @@ class KernelRun:
         check: bool,
         tracing: bool,
         host_calls: HostCalls | None = None,
+        separate: bool = False,
     ) -> None:
         launch.check()
         self.launch, self._tracing = launch, tracing
-        self.layout, self.program = _prepared(launch, memory, check, tracing)
+        self.layout, self.program = _prepared(launch, memory, check, tracing, separate)
         self.mixes = LaunchMixes(self.program.segments)
         batch = _batch(launch)
         self.device = KernelMachine(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
@@ -113,6 +119,14 @@ class KernelRun:
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
         return ids
+
+    @property
+    def has_assumed_wrongly(self) -> bool:
+        """Whether a block loaded a value from an array to which one stored without computing values."""
+        machine = self.device.machine
+        pcs, arrays = machine.made[: int(machine.n_made[0])].T
+        stored = arrays[np.isin(pcs, self.program.skipped)]
+        return bool(np.isin(arrays[np.isin(pcs, self.program.loads)], stored).any())
 
     def all_blocks(self, ids: range, progress: Progress | None = None) -> int:
         """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams.
@@ -187,12 +201,12 @@ class KernelRun:
 
 
 def _prepared(
-    launch: PtxLaunch, memory: DeviceMemory, check: bool, tracing: bool
+    launch: PtxLaunch, memory: DeviceMemory, check: bool, tracing: bool, separate: bool
 ) -> tuple[KernelLayout, LoweredKernel]:
     """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
     if launch.sass is not None:
         layout = lay_out_sass(launch, launch.function, launch.sass, memory)
-        return layout, build_sass(launch, launch.sass, layout, check=check, tracing=tracing)
+        return layout, build_sass(launch, launch.sass, layout, check=check, tracing=tracing, separate=separate)
     function = without_wmma(flattened(launch.module, launch.function), launch.source)
     layout = lay_out(launch, function, memory)
     return layout, build(launch, function, layout, memory, check=check, tracing=tracing)

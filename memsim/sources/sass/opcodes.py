@@ -158,12 +158,14 @@ OPCODES |= {
     "F2F": _row(conversions.between_floats, _CONVERT),
     "FRND": _row(conversions.round_to_integer, _CONVERT),
     "F2FP": _row(
-        conversions.pack, "PACK_AB PACK_B F32 F16 BF16 RN RZ RELU FTZ SATFINITE E4M3 E5M2 PACK_AB_MERGE_C UNPACK_B"
+        conversions.pack,
+        "PACK_AB PACK_B F32 F16 BF16 RN RZ RELU FTZ SATFINITE E4M3 E5M2 PACK_AB_MERGE_C UNPACK_B UNPACK_B_MERGE_C",
     ),
     "F2IP": _row(conversions.pack_bytes, "U8 S8 F32 NTZ TRUNC FLOOR CEIL"),
     "I2I": _row(conversions.saturate_integer, "U8 S8 U16 S16 S32 U32 SAT"),
     # Tensor cores.
     "HMMA": _row(tensors.multiply_halves, "16816 1688 1684 F32 F16 BF16 TF32"),
+    "QMMA": _row(tensors.multiply_small_floats, "16832 16816 F32 F16 E4M3 E5M2"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
     "BMMA": _row(tensors.multiply_bits, "168256 AND POPC"),
     "DMMA": _row(tensors.multiply_doubles, "8x8x4"),

@@ -19,23 +19,30 @@ from memsim.sources.sass.slice import without_unneeded_values
 
 
 def build_sass(
-    launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, check: bool, tracing: bool
+    launch: PtxLaunch,
+    kernel: SassKernel,
+    layout: KernelLayout,
+    *,
+    check: bool,
+    tracing: bool,
+    separate: bool = False,
 ) -> LoweredKernel:
     """Lower a kernel's machine code; launches of one kernel share the result.
 
     Args:
         check: compute all values, not only what feeds addresses and branches.
         tracing: charge instructions, and wait as their control codes say.
+        separate: as in :func:`without_unneeded_values`.
 
     Raises:
         UnknownMachineCode: naming what is unknown.
     """
-    return _lowered(launch.source, kernel, tuple(layout.symbols.items()), check, tracing)
+    return _lowered(launch.source, kernel, tuple(layout.symbols.items()), check, tracing, separate)
 
 
 @lru_cache(maxsize=64)
 def _lowered(
-    source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ...], check: bool, tracing: bool
+    source: str, kernel: SassKernel, symbols: tuple[tuple[str, int], ...], check: bool, tracing: bool, separate: bool
 ) -> LoweredKernel:
     codes = ControlCodes()
     builder = SassBuilder(source, kernel, dict(symbols))
@@ -59,10 +66,12 @@ def _lowered(
     builder.emit(Micro.exit, guard=-1)
     code = builder.finish()
     facts = SassFacts(code, builder.lists) if tracing else None
-    by_data = True
-    if not check:
-        code, by_data = without_unneeded_values(builder, code)
-    return LoweredKernel(code, builder.origin, codes.segments, builder, by_data, facts)
+    if check:
+        return LoweredKernel(code, builder.origin, codes.segments, builder, True, facts)
+    sliced = without_unneeded_values(builder, code, separate)
+    return LoweredKernel(
+        sliced.code, builder.origin, codes.segments, builder, sliced.by_data, facts, sliced.loads, sliced.skipped
+    )
 
 
 def unknown_instructions(kernel: SassKernel) -> list[str]:

@@ -2,7 +2,8 @@
 
 A backward slice (Weiser 1984) of micro-ops, as `memsim.sources.ptx.slice` takes one of PTX. Assemblers give a register
 many uses, so a register is needed at some places and not at others: needed places flow from each micro-op to those
-before it, as liveness does. Memory is distinguished by space only.
+before it, as liveness does. Memory is distinguished by space only, unless the caller assumes that a kernel loads what
+its addresses need from other arrays than those that it stores to, and checks that with the arrays it has accessed.
 """
 
 from __future__ import annotations
@@ -93,24 +94,45 @@ class _Flow:
         return -1 if self.guard == ALWAYS or self.changes_guard else self.guard ^ 1
 
 
-def without_unneeded_values(builder: SassBuilder, code: np.ndarray) -> tuple[np.ndarray, bool]:
+@dataclass(frozen=True)
+class Slice:
+    """The micro-ops that remain.
+
+    Attributes:
+        code: i8 [n, FIELDS].
+        by_data: whether addresses or branches depend on values in global memory.
+        loads: micro-ops that bring such values.
+        skipped: micro-ops that store to global memory without their values; only where `loads` were assumed to read
+            other arrays, or where there are none.
+    """
+
+    code: np.ndarray
+    by_data: bool
+    loads: Sequence[int] = ()
+    skipped: Sequence[int] = ()
+
+
+def without_unneeded_values(builder: SassBuilder, code: np.ndarray, separate: bool = False) -> Slice:
     """The micro-ops without those that compute nothing that a trace needs; accesses stay, and move no such values.
 
-    Returns:
-        the micro-ops, and whether addresses or branches depend on values in global memory.
+    Args:
+        separate: assume that values which addresses and branches depend on are loaded from other arrays in global
+            memory than those that the kernel stores to. Not assumed of a kernel that polls global memory, which
+            waits for what others store.
     """
     try:
         slicing = _Slicing(builder, code.tolist())
     except _Unknown:
-        return code, True
-    valued, spaces = slicing.run()
+        return Slice(code, True)
+    separate = separate and not slicing.polls()
+    valued, spaces = slicing.run(~GLOBAL if separate else -1)
     found = code.copy()
     for k, row in enumerate(found):
         if k not in valued and row[OP] in _ACCESSES:
             row[Y] &= ~VALUES
         elif k not in valued and row[OP] not in _STEERING:
             row[OP] = Micro.nop
-    return found, bool(spaces & GLOBAL)
+    return Slice(found, bool(spaces & GLOBAL), *slicing.global_accesses(valued))
 
 
 class _Slicing:
@@ -123,13 +145,26 @@ class _Slicing:
         self._generic = any(name in _GENERIC for name in names)
         self._flows = [self._flow(at, row) for at, row in enumerate(code)]
 
-    def run(self) -> tuple[set[int], int]:
-        """The micro-ops whose values are needed, and the spaces that values are needed of."""
+    def polls(self) -> bool:
+        """Whether the kernel waits for values in global memory."""
+        return any(flow.is_valued and flow.loads & GLOBAL for flow in self._flows)
+
+    def global_accesses(self, valued: set[int]) -> tuple[list[int], list[int]]:
+        """The micro-ops that bring values from global memory, and those that store to it without values."""
+        loads = [k for k, flow in enumerate(self._flows) if k in valued and flow.loads & GLOBAL]
+        return loads, [k for k, flow in enumerate(self._flows) if k not in valued and flow.stores & GLOBAL]
+
+    def run(self, stored: int) -> tuple[set[int], int]:
+        """The micro-ops whose values are needed, and the spaces that values are needed of.
+
+        Args:
+            stored: spaces in which values are needed of stores, too, not only of what lies there before.
+        """
         spaces = -1
         found = 0
         while found != spaces:
             spaces = found
-            valued = self._valued(spaces)
+            valued = self._valued(spaces & stored)
             for k in valued:
                 found |= self._flows[k].loads
         return valued, spaces

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.trace.coalescing_rules import SECTOR_BYTES
-from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
+from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, Chunk
@@ -89,7 +89,7 @@ class _NewAddresses:
         latest = np.maximum.accumulate(np.concatenate([[before - 1], numbers]))
         first = latest[1:] > latest[:-1]
         self._give(row[first], len(elements))
-        addresses = np.full((len(elements), LANES), IDLE, np.int64)
+        addresses = np.full_like(elements, IDLE)
         addresses[active] = self._given[numbers]
         return addresses
 

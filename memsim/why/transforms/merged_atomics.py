@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
+from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Space
 from memsim.why.transforms.transform import Blocks, Change, Transform
@@ -21,7 +21,7 @@ def merge_atomics_by_warp(ops: tuple[int, ...]) -> Transform:
         rows = blocks.rows_of(ops)
         addresses = lane_addresses(blocks.chunk, rows)
         again = np.zeros(addresses.shape, bool)
-        for lane in range(1, LANES):
+        for lane in range(1, addresses.shape[1]):
             again[:, lane] = (addresses[:, :lane] == addresses[:, lane, None]).any(axis=1)
         return with_addresses(blocks.chunk, rows, np.where(again, IDLE, addresses))
 

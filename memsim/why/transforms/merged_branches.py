@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses, without
+from memsim.trace.lanes import IDLE, lane_addresses, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, OpKind, Space
 from memsim.why.transforms.banks import distinct_rank
@@ -26,9 +26,9 @@ def compact_lanes(trace: Trace, ops: tuple[int, ...]) -> Transform:
         active = addresses != IDLE
         lanes = np.concatenate([[0], active.sum(axis=1).cumsum()])
         rank = np.arange(lanes[-1]) - np.repeat(lanes[starts], active.sum(axis=1))  # of a lane in its group
-        row = np.repeat(starts, active.sum(axis=1)) + rank // LANES
         dense = np.full_like(addresses, IDLE)
-        dense[row, rank % LANES] = addresses[active]
+        row = np.repeat(starts, active.sum(axis=1)) + rank // dense.shape[1]
+        dense[row, rank % dense.shape[1]] = addresses[active]
         op = blocks.chunk.op[rows[order]]
         remapped = np.where(dense == IDLE, IDLE, distinct_rank(dense) * width[op, None])
         dense = np.where(on_chip[op, None], remapped, dense)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
+from memsim.trace.lanes import IDLE, lane_addresses, no_lanes, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import MOST_MIXES, Chunk
 from memsim.why.transforms.barriers import without_idle_barriers
@@ -35,9 +35,8 @@ def pass_by_shuffle(trace: Trace, ops: tuple[int, ...], name: str) -> Transform:
         active, keys = addresses != IDLE, sectors_of_blocks(blocks.block[rows], addresses)
         exchanged = np.intersect1d(keys[loads][active[loads]], keys[~loads][active[~loads]])
         left_out = rows[(np.isin(keys, exchanged) | ~active).all(axis=1)]
-        idle = np.full((len(left_out), LANES), IDLE, np.int64)
         shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(more_mixes))
-        return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
+        return without_idle_barriers(blocks, with_addresses(shuffled, left_out, no_lanes(shuffled, left_out)))
 
     text = f"the data of {name} that a block reads back kept in registers"
     return Transform(text, change=lambda _: change, more_mixes=more_mixes)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from memsim.trace.lanes import IDLE, LANES, with_addresses, without
+from memsim.trace.lanes import no_lanes, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits, LoadClass
 from memsim.trace.scoreboards import waits_for_long
@@ -97,7 +97,7 @@ def widen_accesses(ops: tuple[int, ...]) -> Transform:
         rows = blocks.rows_of(ops)
         nth = executions(blocks.chunk.op[rows].astype(np.int64), blocks.warp[rows])
         saved = rows[nth % MERGED_ACCESSES != 0]
-        return with_addresses(blocks.chunk, saved, np.full((len(saved), LANES), IDLE, np.int64))
+        return with_addresses(blocks.chunk, saved, no_lanes(blocks.chunk, saved))
 
     return Transform(f"one shared-memory access instead of {MERGED_ACCESSES}", change=lambda _: change)
 

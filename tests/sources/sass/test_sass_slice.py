@@ -60,3 +60,60 @@ def test_addresses_by_data_need_values_of_memory(name, capability, by_data):
     program = KernelRun(as_machine_code(launch, capability), memory, check=False, tracing=True).program
     assert program.by_data == by_data
     assert not {Micro.mma, Micro.wgmma} & {*program.code[:, OP].tolist()}
+
+
+# Each thread stores its number to `words`; then it stores to `out` at the number that its neighbour's word holds.
+ENTANGLED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry entangled(.param .u64 words, .param .u64 numbers, .param .u64 out)
+{
+ .reg .b32 %r<8>; .reg .b64 %rd<12>;
+ mov.u32 %r1, %tid.x; mul.wide.u32 %rd1, %r1, 4; xor.b32 %r2, %r1, 1; mul.wide.u32 %rd2, %r2, 4;
+ ld.param.u64 %rd3, [words]; ld.param.u64 %rd4, [numbers]; ld.param.u64 %rd5, [out];
+ add.s64 %rd6, %rd3, %rd1; st.global.b32 [%rd6], %r1;
+ bar.sync 0;
+ add.s64 %rd7, %rd4, %rd2; ld.global.b32 %r3, [%rd7];
+ mul.wide.u32 %rd8, %r3, 4; add.s64 %rd9, %rd5, %rd8; mul.lo.s32 %r4, %r3, %r3; st.global.b32 [%rd9], %r4;
+ ret;
+}
+"""
+
+
+def entangled(same: bool) -> tuple[PtxLaunch, DeviceMemory]:
+    """The kernel above; it loads the array that it stores to, or another one that holds the same numbers."""
+    memory, numbers = DeviceMemory(), np.arange(32, dtype=np.uint32)
+    words, others, out = (
+        memory.add(values, name)
+        for values, name in ((np.zeros(32, np.uint32), "words"), (numbers, "others"), (np.zeros(32, np.uint32), "out"))
+    )
+    return PtxLaunch(ENTANGLED, "entangled", (1, 1, 1), (32, 1, 1), [words, words if same else others, out]), memory
+
+
+def accesses(launch: PtxLaunch, memory: DeviceMemory, **how: bool) -> tuple[KernelRun, list[list[int]]]:
+    """A run of all blocks, and the rows that it logged."""
+    run = KernelRun(as_machine_code(launch, 80), memory, tracing=True, **how)
+    run.blocks(np.arange(launch.n_blocks))
+    chunk = run.chunk(launch.n_blocks, 0)
+    return run, [column.tolist() for column in (chunk.op, chunk.base, chunk.stride, chunk.mask, chunk.addresses)]
+
+
+@needs_machine_code
+@pytest.mark.parametrize("same", [False, True])
+def test_loads_of_stored_arrays_are_noticed(same):
+    run, rows = accesses(*entangled(same), check=False, separate=True)
+    assert run.has_assumed_wrongly == same
+    assert (rows == accesses(*entangled(same), check=True)[1]) != same
+
+
+@needs_machine_code
+@pytest.mark.parametrize("name", ["spmv", "histogram"])
+def test_kernels_access_the_same_with_separate_arrays(name):
+    run, rows = accesses(*CASES[name]().launch(80), check=False, separate=True)
+    whole, every = accesses(*CASES[name]().launch(80), check=True)
+    assert rows == every
+    assert not run.has_assumed_wrongly
+    assert np.count_nonzero(run.program.code[:, OP] == Micro.nop) > np.count_nonzero(
+        whole.program.code[:, OP] == Micro.nop
+    )

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import Type
 
 F32, F64, F16, BF16, E4M3, E5M2, TF32, UNSIGNED, SIGNED = (
@@ -39,30 +39,28 @@ def to_number(cell, single, double, bits, kind):
         cell[0] = (bits & 0xFFFF) << 16
         return np.float64(single[0])
     if kind == F16 or kind == E5M2:
-        return small_number(bits, np.int64(5), np.int64(10 if kind == F16 else 2))
+        return small_number(cell, double, bits, np.int64(5), np.int64(10 if kind == F16 else 2), True)
     if kind == E4M3:
-        if bits & 0x7F == 0x7F:
-            return math.nan
-        exponent, fraction = (bits >> 3) & 15, bits & 7
-        size = scaled(np.float64(fraction + (8 if exponent else 0)), max(exponent, 1) - 10)
-        return -size if bits & 0x80 else size
+        return math.nan if bits & 0x7F == 0x7F else small_number(cell, double, bits, np.int64(4), np.int64(3), False)
     if kind == UNSIGNED and bits < 0:
         return np.float64(np.uint64(bits))
     return np.float64(bits)
 
 
-@called
-def small_number(bits, exponent_bits, fraction_bits):
-    """A number of an IEEE type with so many bits."""
-    fraction = bits & ((1 << fraction_bits) - 1)
-    exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1)
-    bias = (1 << (exponent_bits - 1)) - 1
-    if exponent == (1 << exponent_bits) - 1:
-        size = math.nan if fraction else math.inf
+@inlined
+def small_number(cell, double, bits, exponent_bits, fraction_bits, has_infinity):
+    """The number that bits of a type with so many stand for: read as double precision's, then scaled by both biases."""
+    width = exponent_bits + fraction_bits
+    size = bits & ((1 << width) - 1)
+    infinity = ((1 << exponent_bits) - 1) << fraction_bits
+    if has_infinity and size >= infinity:
+        number = math.inf if size == infinity else math.nan
     else:
-        significand = fraction + ((1 << fraction_bits) if exponent else 0)
-        size = scaled(np.float64(significand), max(exponent, 1) - bias - fraction_bits)
-    return -size if (bits >> (exponent_bits + fraction_bits)) & 1 else size
+        cell[0] = size << (52 - fraction_bits)
+        number = double[0]
+        cell[0] = (2047 - (1 << (exponent_bits - 1))) << 52
+        number *= double[0]
+    return -number if (bits >> width) & 1 else number
 
 
 @called

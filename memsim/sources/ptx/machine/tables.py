@@ -34,7 +34,7 @@ class MachineArrays(NamedTuple):
     left: np.ndarray  # bool [LANES]
     left_matrix: np.ndarray  # f8 [32, 256], operands and sums of a matrix product
     right_matrix: np.ndarray  # f8 [512, 256]
-    sums: np.ndarray  # f8 [16, 256]
+    sums: np.ndarray  # f8 [18, 256], the last rows for a row's sums on their way
     cell: np.ndarray  # i8 [1], a place to read bits as numbers
     single: np.ndarray  # f4 [2], the same place
     double: np.ndarray  # f8 [1], the same place

@@ -21,21 +21,28 @@ from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
 from memsim.sources.ptx.machine.fused import fused
-from memsim.sources.ptx.machine.numbers import NEAREST, ZERO, to_bits, to_number
+from memsim.sources.ptx.machine.numbers import NEAREST, small_number, to_bits, to_number
 
 F16, F32, F64, SIGNED, E4M3, E5M2 = (
     int(one) for one in (Type.f16, Type.f32, Type.f64, Type.signed, Type.e4m3, Type.e5m2)
 )
 MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 256, 16
+_EXPONENT = np.int64(0x7FF) << np.int64(52)  # bits of it in double precision
+_OF_ZERO = 2.0**-1000
 _SHORT = 13  # bits below the largest exponent with which a sum in single precision keeps no more than these, too
 
 
-@called
+@inlined
 def element(cell, single, double, word, number, bits, kind):
     """Element ``number`` of a register as a number."""
     part = word if bits == 64 else (word >> (number * bits)) & ((np.int64(1) << bits) - 1)
     if kind == SIGNED:
         part = (part << (64 - bits)) >> (64 - bits)
+    if kind == F16:  # this and the next are the commonest: without a call
+        return small_number(cell, double, part, np.int64(5), np.int64(10), True)
+    if kind == F32:
+        cell[0] = part
+        return np.float64(single[0])
     return to_number(cell, single, double, part, kind)
 
 
@@ -45,7 +52,7 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
 
     LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k, the bits
     of an element, and how sums are cut off (:func:`_products`), Y the types of a, b, c and d; A says whether whole
-    numbers saturate. ``left`` is f8 [32, 256], ``right`` f8 [512, 256], ``total`` f8 [16, 256].
+    numbers saturate. ``left`` is f8 [32, 256], ``right`` f8 [512, 256], ``total`` f8 [18, 256].
     """
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, (row[X] >> 32) & 255
     n_d, n_a, n_b, n_c = row[COUNT] & 255, (row[COUNT] >> 8) & 255, (row[COUNT] >> 16) & 255, row[COUNT] >> 24
@@ -101,21 +108,17 @@ def _products(left, right, total, n, depth, cut, kinds, cell, single, double):
                 for j in range(n):
                     total[i, j] = fused(factor, right[k, j], total[i, j])
         return
-    kind_d = kinds >> 24
-    least_a, least_b, least_c = _least(kinds & 255), _least((kinds >> 8) & 255), _least((kinds >> 16) & 255)
-    for k in range(depth):
-        for i in range(ROWS):
-            left[ROWS + i, k] = _power(left[i, k], least_a, cell, double)
-        for j in range(n):
-            right[MOST_DEPTH + k, j] = _power(right[k, j], least_b, cell, double)
+    _powers(left, ROWS, ROWS, depth, _least(kinds & 255))
+    _powers(right, depth, MOST_DEPTH, n, _least((kinds >> 8) & 255))
     for i in range(ROWS):
-        for j in range(n):
-            value = total[i, j]
-            for first in range(0, depth, cut >> 8):
-                last = first + (cut >> 8)
-                value = _cut_sum(left, right, i, j, first, last, value, least_c, cut & 255, cell, double)
-                value = _rounded(value, kind_d, cut & 255, cell, single, double)
-            total[i, j] = value
+        for first in range(0, depth, cut >> 8):
+            _cut_sums(left, right, total, i, first, first + (cut >> 8), n, _least((kinds >> 16) & 255), cut & 255)
+            if kinds >> 24 == F16:
+                for j in range(n):
+                    word = to_bits(cell, single, double, total[i, j], F16, NEAREST, np.int64(0))
+                    total[i, j] = to_number(cell, single, double, word, F16)
+            else:
+                _cut_to_single(total[i], n, _SHORT if cut & 255 == _SHORT else 23)
 
 
 @inlined
@@ -124,44 +127,67 @@ def _least(kind):
     return 2.0**-14 if kind == F16 or kind == E5M2 else 2.0**-6 if kind == E4M3 else 2.0**-126
 
 
-@inlined
-def _power(number, least, cell, double):
-    """The power of two that a number's exponent stands for; 0 of zero."""
-    double[0] = number
-    cell[0] &= np.int64(0x7FF) << 52
-    return 0.0 if number == 0 else max(double[0], least)
-
-
 @called
-def _cut_sum(left, right, i, j, first, last, value, least, bits, cell, double):
-    """A sum of products and a value, each cut off at so many bits below the largest power of two among them.
+def _powers(numbers, count, away, columns, least):
+    """Of the first ``count`` rows, so many rows ``away``, the powers of two that exponents stand for.
 
-    That is 2**-126 at least, and a sum of zeros has no sign (both seen on an H100).
+    That of zero is below all that count; that of an infinite number and of NaN is infinite.
     """
-    largest, exact = max(_power(value, least, cell, double), 2.0**-126), value
-    for k in range(first, last):
-        exact += left[i, k] * right[k, j]
-        largest = max(largest, left[ROWS + i, k] * right[MOST_DEPTH + k, j])
-    if not math.isfinite(exact):
-        return exact
-    unit = np.float64(np.int64(1) << bits) / largest
-    whole = np.int64(value * unit)
-    for k in range(first, last):
-        whole += np.int64(left[i, k] * right[k, j] * unit)
-    return np.float64(whole) / unit
+    bits = numbers.view(np.int64)
+    for k in range(count):
+        for j in range(columns):
+            bits[away + k, j] = bits[k, j] & _EXPONENT
+        for j in range(columns):
+            power = max(numbers[away + k, j], least)
+            numbers[away + k, j] = _OF_ZERO if numbers[k, j] == 0.0 else power
 
 
-@called
-def _rounded(value, kind, bits, cell, single, double):
-    """A sum in the type of the result: halves to nearest, single precision to zero, and cut off with few bits."""
-    if kind == F16:
-        return to_number(cell, single, double, to_bits(cell, single, double, value, F16, NEAREST, np.int64(0)), F16)
-    if abs(value) >= 2.0**128 or value != value:
-        return value * math.inf
-    word = to_bits(cell, single, double, value, F32, ZERO, np.int64(0))
-    if bits == _SHORT:
-        word &= -(np.int64(1) << (23 - _SHORT))
-    return to_number(cell, single, double, word, F32)
+@inlined
+def _cut_sums(left, right, total, i, first, last, n, least, bits):
+    """Add products to a row of sums, each cut off at so many bits below the largest power of two among them.
+
+    That is 2**-126 at least, and a sum of zeros has no sign (both seen on an H100). All sums of the row together: the
+    compiler makes vector instructions of these loops.
+    """
+    sums, largest, units = total[i], total[ROWS], total[ROWS + 1].view(np.int64)
+    value_bits, power_bits, least = sums.view(np.int64), largest.view(np.int64), max(least, 2.0**-126)
+    for j in range(n):
+        power_bits[j] = value_bits[j] & _EXPONENT
+    for j in range(n):
+        at_least = 2.0**-126 if sums[j] == 0.0 else least
+        largest[j] = largest[j] if largest[j] > at_least else at_least
+    for k in range(first, last):
+        power, powers = left[ROWS + i, k], right[MOST_DEPTH + k]
+        for j in range(n):
+            of_product = power * powers[j]
+            largest[j] = of_product if of_product > largest[j] else largest[j]
+    for j in range(n):
+        if largest[j] == math.inf:  # the sum of what is not finite
+            for k in range(first, last):
+                sums[j] += left[i, k] * right[k, j]
+        largest[j] = np.float64(np.int64(1) << bits) / largest[j]  # from here on how many units 1 is, or 0
+        units[j] = np.int64(sums[j] * largest[j])
+    for k in range(first, last):
+        factor, row = left[i, k], right[k]
+        for j in range(n):
+            units[j] += np.int64(factor * row[j] * largest[j])
+    for j in range(n):
+        sums[j] = np.float64(units[j]) / largest[j] if largest[j] > 0.0 else sums[j]
+
+
+@inlined
+def _cut_to_single(sums, n, fraction_bits):
+    """Round sums to single precision to zero, or to no more than so many bits behind the first."""
+    bits, kept = sums.view(np.int64), -(np.int64(1) << (52 - fraction_bits))
+    unit = 2.0**126 * np.float64(np.int64(1) << fraction_bits)
+    for j in range(n):
+        size = abs(sums[j])
+        if size < 2.0**-126:  # of subnormal numbers the last bit stands still
+            sums[j] = math.copysign(np.float64(np.int64(size * unit)) / unit, sums[j])
+        elif size < 2.0**128:
+            bits[j] &= kept
+        else:
+            sums[j] *= math.inf
 
 
 @called
@@ -183,6 +209,10 @@ def _results(registers, lists, first, count, kind, cell, single, double, total):
                 number = total[g + 8 * ((k >> 1) & 1), 8 * (k >> 2) + 2 * t + (k & 1)]
                 if kind == SIGNED:
                     value = np.int64(number) & 0xFFFFFFFF
+                elif kind == F32:
+                    cell[0] = 0
+                    single[0] = np.float32(number)
+                    value = cell[0] if number == number else np.int64(0x7FFFFFFF)
                 else:
                     value |= to_bits(cell, single, double, number, kind, np.int64(NEAREST), np.int64(0)) << (16 * half)
             registers[lists[first + i], lane] = value

@@ -130,10 +130,13 @@ def _small(b: SassBuilder) -> None:
     if b.has("UNPACK_B") and b.has("F16") and len(b.operands) == 2:
         row = source_row(b, 1, "F16")
         return b.emit(Micro.convert, a=row, x=int(Type.f16), y=int(kind), list=16 | 8 << 8, count=2, **fields)
-    if not b.has("PACK_AB_MERGE_C") or not b.has("F32"):
-        raise b.unknown()
     packed = b.temp()
-    fields |= {"dst": packed, "x": int(kind), "y": int(Type.f32), "list": 8 | 32 << 8, "count": 1}
-    b.emit(Micro.convert, a=single(b, 1), b=single(b, 2), **fields)
-    upper = b.op(Micro.shift_left, b.word(b.operand(3)), b.constant(16), x=32, mask=WORD)
+    fields |= {"dst": packed, "x": int(kind)}
+    if b.has("UNPACK_B_MERGE_C") and b.has("F16") and len(b.operands) == 3:
+        b.emit(Micro.convert, a=b.word(b.operand(1)), y=int(Type.f16), list=8 | 16 << 8, count=2, **fields)
+    elif b.has("PACK_AB_MERGE_C") and b.has("F32"):
+        b.emit(Micro.convert, a=single(b, 1), b=single(b, 2), y=int(Type.f32), list=8 | 32 << 8, count=1, **fields)
+    else:
+        raise b.unknown()
+    upper = b.op(Micro.shift_left, b.word(b.operands[-1]), b.constant(16), x=32, mask=WORD)
     b.emit(Micro.bit_or, dst=b.to(b.operand(0)), a=packed, b=upper)

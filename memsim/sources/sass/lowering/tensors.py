@@ -32,6 +32,15 @@ def multiply_bytes(b: SassBuilder) -> None:
     _multiply(b, depth, 8, (left, right), Type.signed)
 
 
+def multiply_small_floats(b: SassBuilder) -> None:
+    """QMMA: products of numbers of eight bits with an exponent, summed in single or half precision."""
+    depth = 32 if b.has("16832") else 16 if b.has("16816") else 0
+    kinds = [Type.e4m3 if one == "E4M3" else Type.e5m2 for one in b.one.modifiers if one in ("E4M3", "E5M2")]
+    if not depth or len(kinds) != 2 or len(b.operands) != 4:
+        raise b.unknown()
+    _multiply(b, depth, 8, (kinds[0], kinds[1]), Type.f32 if b.has("F32") else Type.f16)
+
+
 def _multiply(b: SassBuilder, depth: int, bits: int, factors: tuple[Type, Type], total: Type) -> None:
     """d = a b + c with 16 rows and 8 columns: registers of a lane are as many as its share of the elements."""
     cut = cut_of(b.capability, factors[0].name, depth)
