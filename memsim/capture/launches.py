@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from memsim.capture.activities import LAUNCH, Activities
 from memsim.capture.array_names import array_names
 from memsim.capture.captured_device import CapturedDevice
@@ -30,6 +32,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.full_launch import ExecutedCounts, run_and_trace
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, with_code
+from memsim.sources.ptx.machine.codes import OP, Micro
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import HostWaits, KernelRun, Progress
@@ -41,6 +44,7 @@ from memsim.support.errors import InputError
 READY_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
 MOST_PREPARED = 1 << 23  # micro-ops of warps of a launch that prepares a measurement: about a second
+PRODUCT = 16  # how many times as long a micro-op takes on average where some of them are matrix products
 FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
 
 
@@ -367,11 +371,12 @@ class Launches:
         """Run a launch that prepares a measurement; one that takes long does not run to its end."""
         counts, run, n_blocks = ExecutedCounts(), self._ready(device, launch, runtime), launch.n_blocks
         done = run.all_blocks(range(run.device.team))
-        stop = min(n_blocks, max(1, MOST_PREPARED // run.executed) * run.device.team)
+        most = MOST_PREPARED // (PRODUCT if np.isin(run.program.code[:, OP], (Micro.mma, Micro.wgmma)).any() else 1)
+        stop = min(n_blocks, max(1, most // run.executed) * run.device.team)
         if run.all_blocks(range(done, stop)) < n_blocks:
             self.note(
                 f"{launch.name}: launches outside do_bench in a benchmark function execute about"
-                f" {MOST_PREPARED / 1e6:.0f} million instructions of warps at most, so their results are incomplete"
+                f" {most / 1e6:.1g} million instructions of warps at most, so their results are incomplete"
             )
         counts.add(run)
         return counts

@@ -38,6 +38,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
+WHOLE = 2  # times as many, up to which a launch is simulated whole
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 WAVES = 2  # of blocks of the scale model
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
@@ -175,7 +176,8 @@ class BenchmarkTimer:
         scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
         with Scratch() as folder:
             path = Path(folder) / "sample.h5"
-            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups))
+            teams_of_sample = sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups, _row(run))
+            _trace(run, path, gpu, scaled, teams_of_sample)
             return replay_sample(Trace.open(path), gpu, Path(folder), flushed)
 
     def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
@@ -186,10 +188,10 @@ class BenchmarkTimer:
         blocks of a wave do, so one group is best where blocks are alike.
         """
         team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
-        probes = {n_teams * (2 * number + 1) // (2 * PROBES) for number in range(PROBES)}
-        counts = [_rows_of(run, team, number) for number in sorted(probes)]
+        probes = sampled_teams(n_teams, PROBES, PROBES, _row(run)).tolist()
+        counts = [_rows_of(run, team, number) for number in probes]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
-        if n_teams * rows <= most_rows:
+        if n_teams * rows <= WHOLE * most_rows:
             return 1, self.gpu, n_teams, 1
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)
@@ -206,21 +208,38 @@ def _rows_of(run: KernelRun, team: int, number: int) -> int:
     return max(1, len(run.chunk(team, 0).op))
 
 
-def sampled_teams(n_teams: int, sampled: int, groups: int) -> np.ndarray:
+def _row(run: KernelRun) -> int:
+    """Teams of blocks along the grid's x axis."""
+    return run.launch.grid[0] // run.launch.cluster[0]
+
+
+def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
     """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
 
-    >>> sampled_teams(100, 4, groups=8).tolist()
+    Where blocks of different x do different work, as in causal attention, the spread must be even along x, too: each
+    group lies in another part of the grid's rows.
+
+    Args:
+        row: teams along the grid's x axis.
+
+    >>> sampled_teams(100, 4, groups=8, row=100).tolist()
     [14, 30, 70, 86]
+    >>> (sampled_teams(128 * 128, 4, groups=4, row=128) % 128).tolist()
+    [80, 16, 112, 48]
     """
     if sampled >= n_teams:
         return np.arange(n_teams)
     groups = min(groups, sampled)
+    along = np.argsort(np.argsort(_GOLDEN * np.arange(1, groups + 1) % 1))  # a permutation
     found = []
     for number in range(groups):
         length = sampled * (number + 1) // groups - sampled * number // groups
         first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
-        offset = (_GOLDEN * (number + 1)) % 1
-        found.append(first + int(offset * (stop - first - length)) + np.arange(length))
+        at = first + int((_GOLDEN * (number + 1)) % 1 * (stop - first - length))
+        if stop - first >= 2 * row:
+            x = (2 * int(along[number]) + 1) * row // (2 * groups) - length // 2
+            at = min(max(at // row * row + x, first), stop - length)
+        found.append(at + np.arange(length))
     return np.concatenate(found)
 
 

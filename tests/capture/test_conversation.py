@@ -141,12 +141,19 @@ def test_launch_with_most_accesses_is_traced(tmp_path):
     assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_preparation_of_a_measurement_is_cut(tmp_path, monkeypatch):
-    """Launches of a function that makes measurements, outside of its benchmarks."""
-    monkeypatch.setattr(launches, "MOST_PREPARED", 64)
+PRODUCT = """
+ mov.u32 %r1, 0;
+ mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%r1, %r2}, {%r1, %r1}, {%r1}, {%r1, %r1};
+"""
+
+
+@pytest.mark.parametrize(("most", "product"), [(64, ""), (1024, PRODUCT)])
+def test_preparation_of_a_measurement_is_cut(tmp_path, monkeypatch, most, product):
+    """Launches of a function that makes measurements, outside of its benchmarks; matrix products take longer."""
+    monkeypatch.setattr(launches, "MOST_PREPARED", most)
     process = GpuProcess(tmp_path)
     x, y = process.allocate(np.zeros(256, np.int32)), process.allocate(np.zeros(256, np.int32))
-    process.load(COPY)
+    process.load(COPY.replace("END:", f"{product}END:"))
     process.ask(MessageKind.benchmark, Payload().u32(0, 2))
     process.launch("copy", copying(256, x, y), grid=8)
     done = int(process.read(y, 256).sum())

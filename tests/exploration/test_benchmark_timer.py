@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memsim.exploration.benchmark_timer import GROUPS, MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer
+from memsim.exploration.benchmark_timer import GROUPS, MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer, sampled_teams
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.memory import DeviceMemory
@@ -75,3 +75,22 @@ def test_smaller_sample_gives_nearly_the_same_time(placed):
     )
     assert timers[1].least_share < timers[0].least_share
     assert small == pytest.approx(large, rel=0.1)
+
+
+def test_probes_see_work_that_differs_along_x(placed):
+    """Steps by block along x of a grid of 64 x 64: probes at one x would take the blocks for alike."""
+    memory, x = placed
+    by_x = SUM.replace("mul.wide.u32", "mov.u32 %r4, %tid.x; mul.wide.u32").replace(
+        "[steps];", "[steps]; add.s32 %r5, %r1, 1;"
+    )
+    one = replace(launch(x), ptx=by_x, grid=(64, 64, 1), arguments=[x, 1, 0])
+    timer = BenchmarkTimer(load_gpu("a100"))
+    run = KernelRun(one, memory, check=False, tracing=True)
+    assert timer._sample(run, run.shape(16), 4 * MOST_ROWS)[-1] == GROUPS
+
+
+@pytest.mark.parametrize(("row", "sampled"), [(128, 4), (128, 10), (64, 8), (100, 16)])
+def test_samples_have_the_mean_work_of_rows(row, sampled):
+    teams = sampled_teams(row * 96, sampled, GROUPS, row)
+    assert len(set(teams.tolist())) == sampled
+    assert (teams % row).mean() == pytest.approx(row / 2, rel=0.1)

@@ -9,6 +9,7 @@ from sass_launches import as_machine_code, both_ways, needs_machine_code
 from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 ADA = 89
+HEADER = f".version 8.7\n.target sm_{ADA}\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{{\n"
 
 
 def _launch(depth: int, total: str, left: str, right: str) -> tuple[PtxLaunch, DeviceMemory, list[np.ndarray]]:
@@ -20,8 +21,7 @@ def _launch(depth: int, total: str, left: str, right: str) -> tuple[PtxLaunch, D
     )
     loads = [*range(1, 1 + n_a), *range(10, 10 + n_b), *range(20, 20 + n_d)]
     ptx = (
-        f".version 8.7\n.target sm_{ADA}\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{{\n"
-        ".reg .b32 %r<40>;\n.reg .b64 %rd<8>;\nmov.u32 %r0, %laneid;\nld.param.u64 %rd1, [in];\n"
+        f"{HEADER}.reg .b32 %r<40>;\n.reg .b64 %rd<8>;\nmov.u32 %r0, %laneid;\nld.param.u64 %rd1, [in];\n"
         "ld.param.u64 %rd2, [out];\nmad.wide.u32 %rd3, %r0, 4, %rd1;\nmad.wide.u32 %rd4, %r0, 4, %rd2;\n"
         + "".join(f"ld.global.b32 %r{one}, [%rd3 + {128 * at}];\n" for at, one in enumerate(loads))
         + f"mma.sync.aligned.m16n8k{depth}.row.col.{total}.{left}.{right}.{total} "
@@ -54,9 +54,9 @@ def test_halves_become_same_small_floats(kind):
 
     def make() -> tuple[PtxLaunch, DeviceMemory, list[np.ndarray]]:
         ptx = (
-            f".version 8.7\n.target sm_{ADA}\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{{\n"
-            ".reg .b16 %rs<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %rd1, [in];\n"
-            "ld.param.u64 %rd2, [out];\nmad.wide.u32 %rd3, %r0, 8, %rd1;\nmad.wide.u32 %rd4, %r0, 4, %rd2;\n"
+            f"{HEADER}.reg .b16 %rs<4>;\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\nmov.u32 %r0, %tid.x;\n"
+            "ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\n"
+            "mad.wide.u32 %rd3, %r0, 8, %rd1;\nmad.wide.u32 %rd4, %r0, 4, %rd2;\n"
             "ld.global.v2.b32 {%r1, %r2}, [%rd3];\n"
             f"cvt.rn.satfinite.{kind}x2.f16x2 %rs1, %r1;\ncvt.rn.satfinite.{kind}x2.f16x2 %rs2, %r2;\n"
             "mov.b32 %r3, {%rs1, %rs2};\nst.global.b32 [%rd4], %r3;\nret;\n}\n"
