@@ -13,6 +13,7 @@ from typing import Any
 from numba.core.types.functions import BaseFunction
 
 _known: dict[tuple[Any, ...], tuple[Any, Any]] = {}
+_functions: Any = BaseFunction  # whose method is exchanged
 _work_out = BaseFunction.get_call_type
 
 
@@ -27,9 +28,9 @@ def _remembered(function: Any, context: Any, args: Any, kws: Any) -> Any:
 @contextmanager
 def remembered_calls() -> Iterator[None]:
     """Around the compilation of a loop, in which no implementation is added for types that another one answers for."""
-    before = BaseFunction.get_call_type
-    BaseFunction.get_call_type = _remembered
+    before = _functions.get_call_type
+    _functions.get_call_type = _remembered
     try:
         yield
     finally:
-        BaseFunction.get_call_type = before
+        _functions.get_call_type = before
