@@ -32,7 +32,7 @@ from memsim.sources.launch_list import all_launches
 
 SCOREBOARD = HERE / "scoreboard.csv"
 MOST_LAUNCHES = 50  # of programs of which every launch is simulated, for comparison
-_FULL_TRIALS = 4
+_FULL_TRIALS = 2
 
 
 @dataclass(frozen=True)

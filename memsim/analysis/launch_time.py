@@ -32,6 +32,8 @@ _TURNOVERS = 2  # of L2, after which its dirty lines are those that the kernel k
 _SECTOR_BYTES = 32
 _READS = [Event.read_hit, Event.read_miss]
 _NEW = [Event.write_miss, Event.write_sector_miss]  # sectors that stores bring into L2
+_WRITES = [event for event in Event if event.name.startswith("write")]
+_STORED = [*_WRITES, *(event for event in Event if event.name.startswith("atomic"))]
 
 
 @dataclass(frozen=True)
@@ -137,27 +139,67 @@ def _last_wave(part: LaunchPart) -> float:
 def deferred_writes(trials: Trials) -> np.ndarray:
     """Sectors that the whole launch writes to DRAM beyond the traced part's, times launched over traced blocks: f8 [t].
 
-    What L2 holds dirty will be written, but for as much as it can keep: the same share of it as of what came in, within
-    the limit on dirty ways. Where L2 was turned over, and of a whole launch, nothing is deferred: it keeps what it can.
+    What L2 holds dirty at the end of the part will be written, but for as much as L2 can keep at the launch's end. Of a
+    whole launch nothing is deferred.
     """
-    part, l2 = LaunchPart.of(trials), trials.about["gpu"]["l2"]
+    part = LaunchPart.of(trials)
     if part.launched == part.replayed:
         return np.zeros(len(trials.trial))
+    times = part.launched / part.replayed
+    return np.where(_turned_over(trials), (times - 1) * _passing(trials), _beyond_capacity(trials, times))
+
+
+def _beyond_capacity(trials: Trials, times: float) -> np.ndarray:
+    """Sectors that L2 cannot hold when a part that leaves it half empty comes so many times: f8 [t].
+
+    L2 can keep the same share of it dirty as of what came in, within the limit on dirty ways.
+    """
+    l2 = trials.about["gpu"]["l2"]
+    limit = (l2["max_dirty_ways"] or l2["ways"]) / l2["ways"]
+    share = np.minimum(trials.dirty_sectors / np.maximum(_filled(trials), 1), limit)
+    return np.maximum(trials.dirty_sectors * times - share * _l2_sectors(trials), 0)
+
+
+def _passing(trials: Trials) -> np.ndarray:
+    """Dirty sectors of an L2 that was turned over which are not there to stay, so that others follow: f8 [t].
+
+    What became dirty is now in DRAM or dirty in L2. What goes beyond the sectors stored was dirty before the launch. A
+    sector that the kernel keeps in L2 is stored to again, at least once in the time in which L2 is filled anew.
+    """
     sectors = trials.counters.sum(axis=1)[..., CountUnit.sectors]
-    read, held = sectors[:, Level.dram, _READS].sum(axis=1), l2["size_bytes"] // _SECTOR_BYTES
-    filled = read + sectors[:, Level.l2, _NEW].sum(axis=1)
-    share = np.minimum(trials.dirty_sectors / np.maximum(filled, 1), (l2["max_dirty_ways"] or l2["ways"]) / l2["ways"])
-    to_write = np.maximum(trials.dirty_sectors * part.launched / part.replayed - share * held, 0)
-    return np.where(filled < _TURNOVERS * held, to_write, 0)
+    stored = sectors[:, Level.l2, _STORED].sum(axis=1)
+    dirty = sectors[:, Level.dram, _WRITES].sum(axis=1) + trials.dirty_sectors
+    before = np.maximum(dirty - stored, 0)
+    again = np.maximum(stored - dirty, 0)
+    kept = again * _l2_sectors(trials) / np.maximum(_filled(trials), 1)
+    return np.maximum(trials.dirty_sectors - before - kept, 0.0)
+
+
+def _turned_over(trials: Trials) -> np.ndarray:
+    """Whether a part fills L2 more than once, so that its later half runs in an L2 that is full: bool [t]."""
+    return np.asarray(_filled(trials) >= _TURNOVERS * _l2_sectors(trials))
+
+
+def _filled(trials: Trials) -> np.ndarray:
+    """Sectors that came into L2: [t]."""
+    sectors = trials.counters.sum(axis=1)[..., CountUnit.sectors]
+    return np.asarray(sectors[:, Level.dram, _READS].sum(axis=1) + sectors[:, Level.l2, _NEW].sum(axis=1))
+
+
+def _l2_sectors(trials: Trials) -> int:
+    return int(trials.about["gpu"]["l2"]["size_bytes"] // _SECTOR_BYTES)
 
 
 def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
-    """SM cycles per block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
+    """SM cycles per block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet.
+
+    Once L2 is turned over, the rate at which blocks end includes their writes.
+    """
     gpu: dict[str, Any] = trials.about["gpu"]
     dram = gpu["dram"]
     moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))
     a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
-    deferred = deferred_writes(trials) / (part.launched - part.replayed)
+    deferred = np.where(_turned_over(trials), 0, deferred_writes(trials)) / (part.launched - part.replayed)
     return moved / part.replayed * a_sector, deferred * a_sector
 
 

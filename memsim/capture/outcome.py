@@ -29,7 +29,7 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         raise launches.failures[0]
     if launches.refused and not launches.traces:
         raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
-    if not stopped and code:
+    if not stopped and code and not _is_due_to_repeats(launches, code):
         how = f"was ended by {_signal(-code)}{_position(launches)}" if code < 0 else f"ended with exit code {code}"
         why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
         if launches.latest is None:
@@ -41,6 +41,11 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         raise launches.without_blocks[0]
     if not launches.traces and needs_trace:
         raise no_launch_error(launches)
+
+
+def _is_due_to_repeats(launches: Launches, code: int) -> bool:
+    """Whether a program may have failed because launches were left out: it computes something else then."""
+    return code > 0 and bool(launches.stand_ins.unexecuted and launches.traces)
 
 
 def _position(launches: Launches) -> str:
@@ -73,15 +78,16 @@ def no_launch_error(launches: Launches) -> InputError:
     return InputError("--launch", numbers, f"was never launched; launches: {seen}")
 
 
-def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list[str]:
-    """What the user should know of a capture that went well."""
+def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool, code: int | None) -> list[str]:
+    """What the user should know of a capture that went well; ``stopped`` and ``code`` as for :func:`check_outcome`."""
     notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
     notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_launched(launches)
     if launches.stand_ins.unexecuted:
         counts = ", ".join(f"{count:,} of {kernel}" for kernel, count in launches.stand_ins.unexecuted.items())
+        failed = f" (the program ended with exit code {code}, perhaps for that reason)" if code and not stopped else ""
         notes.append(
             f"launches that repeat earlier ones were not executed ({counts}), so what they accumulate is "
-            "incomplete; --every-launch executes and traces all"
+            f"incomplete{failed}; --every-launch executes and traces all"
         )
     if launches.incomplete and not stopped:
         incomplete = ", ".join(launches.incomplete)

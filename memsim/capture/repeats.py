@@ -8,8 +8,10 @@ Two rules, for captures of all launches:
   read what it brought (native/core/host_reads.cpp). Benchmarks launch in this way. Kernels that change their own input
   see it changed less often.
 - Of executed launches of one kernel and extents, the first three are traced if their parameters differ, then those at
-  doubling distances. Another one is stood for by the latest traced one of the same parameters, else of the same
-  extents, if both make nearly the same number of accesses. Once they differ, all further ones are traced.
+  doubling distances. Another one is stood for by the latest traced one of the same parameters, else by the two latest
+  ones of the same extents in turn, if both make nearly the same number of accesses. In turn, because launches with
+  other parameters may access other data: their stand-in must not find its own in L2. Once accesses differ, all further
+  launches are traced.
 """
 
 from __future__ import annotations
@@ -87,8 +89,15 @@ class _Shape:
 
     launches: int = 0
     traced: dict[bytes, tuple[int, int]] = field(default_factory=dict)
-    latest: tuple[int, int] = (-1, 0)
+    latest: list[tuple[int, int]] = field(default_factory=list)  # two traces at most; the next to stand in is the first
     differ: bool = False
+
+    def stand_in(self, parameters: bytes) -> tuple[int, int] | None:
+        """The trace that stands for a launch, and its accesses; None if none of its kind is traced."""
+        if parameters in self.traced:
+            return self.traced[parameters]
+        self.latest = [*self.latest[1:], *self.latest[:1]]
+        return self.latest[-1] if self.latest else None
 
 
 @dataclass
@@ -117,12 +126,13 @@ class StandIns:
         one = self._shapes.setdefault(shape, _Shape())
         one.launches += 1
         if traced:
-            one.traced[parameters] = one.latest = order, accesses
+            one.traced[parameters] = order, accesses
+            one.latest = [*sorted(one.latest)[-1:], (order, accesses)]
             self.orders.append(order)
             return order
-        stands, its = one.traced.get(parameters, one.latest)
-        if stands < 0:
-            return stands
+        if (found := one.stand_in(parameters)) is None:
+            return -1
+        stands, its = found
         one.differ |= abs(accesses - its) > SIMILAR * its
         self.orders.append(stands)
         return stands

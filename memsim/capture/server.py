@@ -138,7 +138,7 @@ def serve(
             raise KeyboardInterrupt(f"{len(traces)} finished traces are kept in {out}") from interrupt
         check_outcome(launches, stopped, code, needs_trace)
         traces, program = _moved_traces(launches, hidden, out)
-    notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
+    notes = notes_of(launches, traces, stopped, code) + (timer.notes if timer and not isinstance(timer, Timer) else [])
     return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
 
 

@@ -38,6 +38,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
+WHOLE = 2  # times as many, up to which a launch is simulated whole
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 WAVES = 2  # of blocks of the scale model
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
@@ -190,7 +191,7 @@ class BenchmarkTimer:
         probes = sampled_teams(n_teams, PROBES, PROBES, _row(run)).tolist()
         counts = [_rows_of(run, team, number) for number in probes]
         rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
-        if n_teams * rows <= most_rows:
+        if n_teams * rows <= WHOLE * most_rows:
             return 1, self.gpu, n_teams, 1
         for divisor, gpu in scale_models(self.gpu):
             wave = max(1, wave_blocks(shape, gpu) // team)

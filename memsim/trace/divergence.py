@@ -53,7 +53,7 @@ def find_divergences(first_instruction, flags, masks, rows, notes, found):
 def find_first_path(masks, notes, begin, second):
     """Where the path before the second begins, and its lanes: behind the last row of the second's lanes, and behind the
     divergence that row is in."""
-    first, lanes = second, 0
+    first, lanes = second, np.int64(0)
     while first > begin and masks[first - 1] & masks[second] == 0:
         first -= 1
     while first < second and notes[first] & INSIDE:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
@@ -67,6 +68,10 @@ def explain(
         gone = f"the trace is no longer at {where}; give it with --trace"
         return Bottlenecks(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
     found = find_causes(result, recorded)
+    try:
+        check_compiled(gpu_of(result))
+    except InputError as error:  # replays are compiled
+        return Bottlenecks(found, f"no speed-ups were estimated: {error}")
     return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 
 

@@ -8,6 +8,8 @@ import synthetic
 from places import ROOT
 
 import memsim
+from memsim.analysis.launch_time import deferred_writes
+from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.hierarchy.counters import CountUnit, Event, Level
 
@@ -164,3 +166,37 @@ def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
 
 def test_the_documentation_names_this_test():
     assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "explanation" / "time.md").read_text()
+
+
+PASSES = """
+import numpy as np
+from memsim import Launch, workload
+
+def kernel(t, data, sums):
+    i = t.global_id
+    {body}
+
+@workload
+def passes(blocks: int = 6400) -> Launch:
+    data = np.zeros(blocks * 128, np.float32)
+    return Launch(kernel, grid=blocks, block=128, arguments=dict(data=data, sums=np.zeros(1 << 14, np.float32)))
+"""
+
+
+def _passes(body, blocks, folder):
+    source = folder / "passes.py"
+    source.write_text(PASSES.format(body=body))
+    return memsim.simulate(memsim.trace(source, gpu="tesla-c2050", blocks=blocks), "tesla-c2050", trials=1, seed=1)
+
+
+@pytest.mark.parametrize("body", ["data[i] = 1.0", "data[i] = data[i] + 1.0"])
+def test_part_predicts_writes_to_memory(body, tmp_path):
+    """Of a stream of stores, and of stores to what was loaded, which both fill L2 twice in the part."""
+    full, part = (_passes(body, blocks, tmp_path) for blocks in ("all", "0:3200"))
+    written, predicted = (metrics(result)["dram__sectors_write.sum"].values.mean for result in (full, part))
+    assert predicted == pytest.approx(written, rel=0.01)
+
+
+def test_words_that_stay_in_l2_are_not_deferred(tmp_path):
+    part = _passes("sums[i % len(sums)] = data[i]", "0:3200", tmp_path)
+    assert part.trials.dirty_sectors.all() and deferred_writes(part.trials) == 0

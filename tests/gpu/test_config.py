@@ -78,7 +78,7 @@ IMPOSSIBLE = [
     ("sm.warp_size", 65, "less than or equal to 64"),
     ("compute_capability", "gfx90a", "give 1.0 to 1.3, 2.x, 3.x, 5.0 and later, or gfx942"),
     ("stochastic.page_bytes", 5000, "a power of two"),
-    ("compute_capability", "4.0", "1.0 to 1.3, 2.x, 3.x, or 5.0 and later"),
+    ("compute_capability", "4.0", "1.0 to 1.3, 2.x, 3.x, 5.0 and later, or gfx942"),
     ("compute_capability", "sm_20", "pattern"),
     ("compute_capability", "1.3", "compute capability 1.x has no L1"),
 ]

@@ -13,6 +13,7 @@ from memsim.cli import app
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
 from memsim.reference.model import ReferenceModel
+from memsim.why.explain import explain
 
 MI300X = load_gpu("mi300x")
 KIB = 1024
@@ -74,6 +75,14 @@ def test_described_kernel_runs_with_wavefronts(tmp_path):
     counts = result.components["memory_side"]
     assert counts["l3_reads"] == counts["l3_misses"] == 2 * 2048 * 4 // 32
     assert result.trials.transactions[0] == 3 * 2048 * 4 // LINE
+
+
+def test_findings_of_result_need_no_replay(tmp_path):
+    trace = memsim.trace("saxpy", n=2048, gpu="mi300x", blocks="all", out=tmp_path / "t.h5")
+    result = memsim.simulate(trace, "mi300x", trials=1, seed=1, engine="reference")
+    found = explain(result, trace)
+    assert found.bottlenecks and all(one.gain is None for one in found.bottlenecks)
+    assert "no speed-ups were estimated: mi300x: l2.instances is 8, which only the reference model has" in found.note
 
 
 def test_what_cannot_run_on_it_is_refused(tmp_path):

@@ -18,6 +18,7 @@ from places import HELPERS
 
 from experiments.robustness.damage import flipped
 from memsim.analysis.result import RunResult
+from memsim.gpu.components import COUNTERS
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
@@ -245,6 +246,20 @@ def test_older_files_have_their_counts_renamed(saved):
         _json("about", lambda about: about.update(executed=older | {"gap_instructions": 1}))(file)
         file.attrs["version"] = [1, 7]
     assert store.load(saved).about["executed"] == executed
+
+
+def test_older_files_lack_counters_of_later_components(saved):
+    """A file of 1.8 knows the prefetcher's counters alone: the columns of memory_side are absent, not damage."""
+    known = [section for section, _ in COUNTERS].count("prefetcher")
+    with changed(saved) as file:
+        _json("about", lambda about: about["gpu"].update(prefetcher={"kind": "none"}))(file)
+        _json("about", lambda about: about["gpu"].pop("memory_side", None))(file)
+        file["trials"].pop("components")
+        file["trials"]["components"] = np.zeros((3, known), np.int64)
+        file.attrs["version"] = [1, 8]
+    loaded = store.load(saved)
+    assert loaded.components.shape == (3, len(COUNTERS)) and not loaded.components.any()
+    assert RunResult.load(saved).components == {}
 
 
 def test_profiles_of_older_files_lack_later_counts(saved):

@@ -83,7 +83,7 @@ DAMAGE = {
     "parameters": (attribute("parameters", "{"), "parameters"),
     "parameters no object": (attribute("parameters", "3"), "parameters"),
     "deep parameters": (attribute("parameters", "[" * 50000), "parameters"),
-    "warp size": (attribute("warp_size", 64), "warp_size"),
+    "warp size": (attribute("warp_size", 65), "warp_size"),
     "warp size 0": (attribute("warp_size", 0), "warp_size"),
     "negative registers": (attribute("registers", -1), "registers"),
     "grid": (attribute("grid", [0, 1, 1]), "grid"),

@@ -16,6 +16,11 @@ from memsim.support.scratch import Scratch
 
 _TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d+)([a-z]?)", re.MULTILINE)
 _VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
+# The first version of PTX that knows an architecture (PTX ISA, release notes).
+_FIRST_VERSION = {
+    75: (6, 3), 80: (7, 0), 86: (7, 1), 87: (7, 4), 89: (7, 8), 90: (7, 8), 100: (8, 6), 103: (8, 8), 120: (8, 7),
+    121: (8, 8),
+}  # fmt: skip
 _UNSUPPORTED = re.compile(r"Unsupported \.version (\d+\.\d+); current version is '(\d+\.\d+)'")
 
 
@@ -94,17 +99,26 @@ def target(ptx: str) -> str:
 
 
 def retarget(ptx: str, architecture: int) -> str:
-    r"""PTX for another architecture, where its own cannot be assembled for it.
+    r"""PTX for another architecture, with a version that knows it; as it is if it is for this one.
 
     >>> retarget(".version 9.0\n.target sm_75\n", 70)
     '.version 9.0\n.target sm_70\n'
+    >>> retarget(".version 7.0\n.target sm_70\n", 89)
+    '.version 7.8\n.target sm_89\n'
     >>> retarget(".target sm_90a\n", 90)  # features of the architecture alone are kept
     '.target sm_90a\n'
     """
     found = _TARGET.search(ptx)
     if found is None or int(found[2]) == architecture:
         return ptx
-    return ptx[: found.start()] + f"{found[1]}{architecture}" + ptx[found.end() :]
+    head = _VERSION.sub(lambda version: _at_least(version, architecture), ptx[: found.start()], count=1)
+    return f"{head}{found[1]}{architecture}{ptx[found.end() :]}"
+
+
+def _at_least(version: re.Match[str], architecture: int) -> str:
+    """The line of a PTX version, raised to the first one that knows an architecture."""
+    major, minor = max((int(version[2]), int(version[3])), _FIRST_VERSION.get(architecture, (0, 0)))
+    return f"{version[1]}{major}.{minor}"
 
 
 def _run(tool: str, text: str, architecture: int) -> Assembled:

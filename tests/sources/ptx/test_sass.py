@@ -62,3 +62,11 @@ def test_static_accesses_of_ptx_equal_those_of_sass(name):
     assert {what: sum(names[one] for one in known) for what, known in _SASS.items()} == {
         what: len(re.findall(pattern, text)) for what, pattern in _PTX.items()
     }
+
+
+@needs_tools
+@pytest.mark.parametrize("architecture", [86, 89, 90])
+def test_old_ptx_is_assembled_for_later_architectures(architecture):
+    """Its `.version` may be older than the first one that knows the architecture."""
+    made = assemble(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k() { ret; }\n", architecture)
+    assert made.problem is None and made.architecture == architecture
