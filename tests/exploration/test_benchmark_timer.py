@@ -62,7 +62,7 @@ def test_blocks_that_are_alike_are_sampled_together(placed, ptx, groups):
     memory, x = placed
     one = replace(launch(x), ptx=ptx, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
     run = KernelRun(one, memory, check=False, tracing=True)
-    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS)[-1] == groups
+    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 2)[-1] == groups
 
 
 @pytest.mark.slow
