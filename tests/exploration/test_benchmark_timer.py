@@ -62,7 +62,14 @@ def test_blocks_that_are_alike_are_sampled_together(placed, ptx, groups):
     memory, x = placed
     one = replace(launch(x), ptx=ptx, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
     run = KernelRun(one, memory, check=False, tracing=True)
-    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 2)[-1] == groups
+    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 4)[-1] == groups
+
+
+def test_small_launch_is_sampled_whole(placed):
+    memory, x = placed
+    run = KernelRun(launch(x, 64), memory, check=False, tracing=True)
+    gpu = load_gpu("a100")
+    assert BenchmarkTimer(gpu)._sample(run, run.shape(16), MOST_ROWS) == (1, gpu, 64, 1)
 
 
 @pytest.mark.slow
