@@ -59,6 +59,7 @@ def test_figures_show_themselves(result):
     assert result.plot("ratios")._repr_png_().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_result_is_a_frame_and_a_page(result, tmp_path):
     pytest.importorskip("pandas")
     frame = result.to_frame()

@@ -18,6 +18,10 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes
+
+from memsim.jit.remembered_calls import remembered_calls
 
 
 class _Library(JITCodeLibrary):
@@ -71,6 +75,15 @@ class _Compiler(Compiler):
     """Numba's compiler of a loop; while it compiles one, of what that calls, parts."""
 
     depth = 0
+    # What functions within functions, overloads that are inlined and expressions of whole arrays need; loops have none.
+    _without = (InlineClosureLikes, InlineOverloads, NopythonRewrites)
+
+    def define_pipelines(self) -> Any:
+        """Numba's passes, but for those that look for what no loop has: a twelfth of the time."""
+        pipelines = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes[:] = [one for one in pipeline.passes if one[0] not in self._without]
+        return pipelines
 
     def compile_extra(self, function: Any) -> Any:
         """Compile; a part's result can be called by loops only."""
@@ -95,7 +108,8 @@ class _Compiler(Compiler):
         gc.disable()
         _Compiler.depth += 1
         try:
-            yield
+            with remembered_calls():
+                yield
         finally:
             _Compiler.depth -= 1
             if collects:

@@ -106,6 +106,7 @@ def _accesses(trace: Trace) -> Counter[tuple[OpKind, Space]]:
     return found
 
 
+@pytest.mark.slow
 def test_template_instances_are_separate_kernels(captured):
     first, second = captured["fill"]
     assert first.kernel != second.kernel
@@ -117,6 +118,7 @@ def test_template_instances_are_separate_kernels(captured):
         assert sum(changes.values()) == 1
 
 
+@pytest.mark.slow
 def test_shared_arrays_have_their_own_names(captured):
     (trace,) = captured["reverse"]
     shared = [(one.name, one.bytes, one.element_bytes) for one in trace.arrays if one.space is Space.shared]
@@ -126,11 +128,13 @@ def test_shared_arrays_have_their_own_names(captured):
     }
 
 
+@pytest.mark.slow
 def test_inline_ptx_runs_and_is_traced(captured):
     (trace,) = captured["lanes"]
     assert _accesses(trace) == {(OpKind.store, Space.global_): 64}
 
 
+@pytest.mark.slow
 def test_headers_in_the_programs_folder_are_quoted(captured):
     (trace,) = captured["both"]
     """An access in a header elsewhere is reported where the program's own file includes its function."""
@@ -139,6 +143,7 @@ def test_headers_in_the_programs_folder_are_quoted(captured):
     assert sorted(Path(name).name for name in trace.sources) == ["app.cu", "inside.h"]
 
 
+@pytest.mark.slow
 def test_every_launch_has_its_own_trace(captured):
     assert [trace.launch.grid for trace in captured["grow"]] == [(1, 1, 1), (8, 1, 1)]
     assert [trace.parameters["launch"] for trace in captured["grow"]] == [0, 1]

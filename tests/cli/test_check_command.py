@@ -40,6 +40,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_baseline_passes_until_kernel_is_slower(folder):
     made = call("check", "--update", "traces", "--gpu", GPU)
     assert made.exit_code == 0, made.output

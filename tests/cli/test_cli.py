@@ -92,12 +92,14 @@ def test_plot_writes_four_figures(files, tmp_path):
     assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 4
 
 
+@pytest.mark.slow
 def test_plot_compares_several_results(files, tmp_path):
     (tmp_path / "other.h5").write_bytes((files / "result.h5").read_bytes())
     printed = call("plot", files / "result.h5", tmp_path / "other.h5", "-o", tmp_path / "figs").split()
     assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 3
 
 
+@pytest.mark.slow
 def test_settings_reach_the_gpu(files):
     def l1(*more):
         return json.loads(call("run", files / "spmv.h5", "--trials", 1, "--json", *more))["ratios"]["l1_read"]["mean"]
@@ -121,6 +123,7 @@ def test_accelsims_traces_run_as_they_are(files, tmp_path):
     assert "leave out --kernel" in refused("run", tmp_path / "2.h5", "-k", "2")
 
 
+@pytest.mark.slow
 def test_until_stops_at_a_narrow_interval(files):
     options = ("--until", 0.05, "--min-trials", 2, "--max-trials", 9, "--json")
     found = json.loads(call("run", files / "spmv.h5", *options))
@@ -130,6 +133,7 @@ def test_until_stops_at_a_narrow_interval(files):
             assert ratio["interval"] is None or ratio["interval"][1] - ratio["interval"][0] <= 0.05
 
 
+@pytest.mark.slow
 def test_without_number_it_stops_when_answer_is_known(files, tmp_path):
     """When all intervals are narrow, after three trials or more, or at the most; the first line says why."""
     same = [
@@ -178,6 +182,7 @@ def test_help_loads_nothing_slow():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+@pytest.mark.slow
 def test_a_replay_loads_nothing_that_only_compiling_needs(files):
     """The loops are on disk: Numba's NumPy, for which it looks for SciPy's linear algebra, takes half a second."""
     trace = str(files / "spmv.h5")

@@ -91,6 +91,7 @@ def test_existing_files_are_overwritten_only_by_force(files, tmp_path, name):
     assert after.keys() == before.keys() and b"precious" not in after.values()
 
 
+@pytest.mark.slow
 def test_an_interval_that_is_not_reached_is_reported(files, tmp_path):
     command = ["run", files / "t.h5", "--until", 1e-6, "--min-trials", 2, "--max-trials", 3, "-o", tmp_path / "r.h5"]
     first = call(*command)

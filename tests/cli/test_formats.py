@@ -51,12 +51,16 @@ COMMANDS = {
     "comparison": ("compare", "a.h5", "b.h5"),
 }
 
+LONGEST = ("gpus", "workloads", "models", "run")
+
 
 def _in(files, case) -> list[object]:
     return [files / one if one.endswith(".h5") else one for one in COMMANDS[case]]
 
 
-@pytest.mark.parametrize("case", COMMANDS)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow if case in LONGEST else ()) for case in COMMANDS]
+)
 def test_every_format_of_a_command(files, case):
     arguments = _in(files, case)
     text, values, table, markdown = (_run(*arguments, "--format", name) for name in ("text", "json", "csv", "md"))

@@ -148,6 +148,7 @@ def test_compare_and_plot_refuse_profile_among_other_results(file, folder, tmp_p
         assert refused.exit_code == 2 and "is not a program's profile" in refused.output
 
 
+@pytest.mark.slow
 def test_plot_draws_kernels_and_cold_next_to_warm(file, other, tmp_path):
     drawn = call("plot", file, "-o", tmp_path, "--format", "svg")
     assert drawn.exit_code == 0, drawn.output

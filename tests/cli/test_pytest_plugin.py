@@ -54,6 +54,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_without_option_tests_are_skipped(folder):
     done = run(folder)
     assert done.returncode == 0 and "3 skipped" in done.stdout and "give --memsim" in done.stdout

@@ -68,6 +68,7 @@ def launch(order: int = 0, n: int = 1 << 13) -> memsim.Launch:
     return memsim.Launch(doubled, n // 256, 256, {"a": np.zeros(n, np.float32)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("warm", [[], ["--warm"]])
 def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     (traces := tmp_path / "traces").mkdir()

@@ -18,6 +18,7 @@ from memsim.trace.coalesce import coalesce
 CLOCK, SMS = 1.401e6, 15  # cycles a millisecond
 
 
+@pytest.mark.slow
 def test_sum_requests_lines_of_papers_table(tmp_path):
     """Table III(b), of blocks of 32 columns or more; it takes the blocks that an SM holds together."""
     gpu = load_gpu(GPU)

@@ -55,11 +55,13 @@ MEASURED = {  # ms on a Tesla C1060, tables I to III: (fetched, layout, stored)
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_models_times_are_in_order_of_those_measured(motivating):
     times = {tuple(version.chosen.values()): version.model.milliseconds for version in motivating.versions}
     assert spearmanr([times[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.95
 
 
+@pytest.mark.slow
 def test_model_ranks_versions_as_they_were_measured(motivating):
     """In steps of 5 %, which shuffle those stored by columns: measured, they differ by 0.1 %."""
     by_model = sorted(motivating.versions, key=lambda version: (version.model.order, version.model.milliseconds))
@@ -67,6 +69,7 @@ def test_model_ranks_versions_as_they_were_measured(motivating):
     assert spearmanr([ranks[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
 
 
+@pytest.mark.slow
 def test_impossible_versions_are_counted_with_their_reason(motivating):
     assert len(motivating.versions) == 20 and len(motivating.rejected) == 4
     assert all(chosen["fetched"] == "none" and "give rows" in reason for chosen, reason in motivating.rejected)
@@ -91,6 +94,7 @@ def test_shares_are_the_classical_sums_of_squares():
         assert found[name] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_interrupted_it_keeps_what_is_simulated():
     def stop(done, total, stage):
         if stage == SIMULATED:

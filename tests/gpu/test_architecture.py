@@ -52,6 +52,7 @@ def test_every_preset_has_an_architecture(name):
     assert gpu.architecture.has_l1 or not gpu.l1.enabled
 
 
+@pytest.mark.slow
 def test_nothing_else_compares_capabilities():
     """Comparisons of a GPU's capability with a number stand in this one file; new ones belong there, too."""
     for path in sorted((ROOT / "memsim").rglob("*.py")):

@@ -37,7 +37,15 @@ def test_scale_models_keep_the_ratios():
 def test_sampled_teams_are_distinct_and_inside():
     from memsim.exploration.benchmark_timer import sampled_teams
 
-    for n, wanted in ((7, 7), (7, 3), (1000, 8), (1000, 37), (9, 8)):
-        teams = sampled_teams(n, wanted, groups=8)
+    for n, wanted, row in (
+        (7, 7, 7),
+        (7, 3, 1),
+        (1000, 8, 1000),
+        (1000, 37, 10),
+        (1000, 37, 60),
+        (9, 8, 3),
+        (40, 30, 2),
+    ):
+        teams = sampled_teams(n, wanted, groups=8, row=row)
         assert len(np.unique(teams)) == len(teams) == wanted
         assert teams.min() >= 0 and teams.max() < n

@@ -58,6 +58,7 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
     return machines.trace([[warp() for _ in range(4)] for _ in range(blocks)], range(3000))
 
 
+@pytest.mark.slow
 @drawn(40)
 @given(st.data())
 def test_every_quantum_gives_the_same_bytes(data):
@@ -69,6 +70,7 @@ def test_every_quantum_gives_the_same_bytes(data):
         assert fingerprint(tx, gpu, seed, quantum, warm) == expected, f"quantum {quantum}, bound {most}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tesla-c2050", "gtx480", "tesla-v100"])
 def test_every_quantum_gives_same_bytes_on_preset(name):
     gpu = load_gpu(name)

@@ -56,6 +56,7 @@ def test_launch_finds_earlier_launchs_data_in_l2(tmp_path):
     assert warm.kernel_time.mean < cold.kernel_time.mean
 
 
+@pytest.mark.slow
 def test_written_data_is_read_and_written_back_later(tmp_path):
     """What fits stays dirty in L2; a launch that needs all of L2 for itself has it written back."""
     there, back = traced(tmp_path, "there"), traced(tmp_path, "back", back=True)
@@ -68,6 +69,7 @@ def test_written_data_is_read_and_written_back_later(tmp_path):
     assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(separate, "writes") + left + written
 
 
+@pytest.mark.slow
 def test_trials_are_same_in_any_number_of_processes(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
     one, two = (memsim.simulate_program(traces, "tesla-c2050", trials=3, jobs=jobs, seed=5) for jobs in (1, 2))

@@ -44,6 +44,7 @@ def test_alike_launches_form_a_group(traces):
     assert positions == [list(range(0, 2 * ROUNDS, 2)), list(range(1, 2 * ROUNDS, 2)), [2 * ROUNDS]]
 
 
+@pytest.mark.slow
 def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     every = memsim.simulate_program(traces, GPU, trials=3, jobs=1)
     total = np.sum([one.kernel_time.values for one in every], axis=0).mean()
@@ -52,6 +53,7 @@ def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
     assert all(group.best_possible < group.time.mean for group in profiled.groups)
 
 
+@pytest.mark.slow
 def test_repeated_launches_take_what_all_take(traces):
     rows = [traces[0]] * ROUNDS + [traces[1]] * ROUNDS + [traces[0]] * ROUNDS
     found = memsim.profile_program(rows, GPU, quick=True, jobs=1)
@@ -73,6 +75,7 @@ def test_fewer_launches_are_replayed(traces, profiled):
     assert {group.launches for group in profiled.groups} == {ROUNDS, 1}
 
 
+@pytest.mark.slow
 def test_workers_do_not_change_the_sample(traces, profiled):
     again = memsim.profile_program(traces, GPU, quick=True, jobs=2)
     assert np.array_equal(again.time.values, profiled.time.values)
@@ -88,6 +91,7 @@ def test_a_file_gives_back_what_was_saved(tmp_path, profiled):
     assert [one.best_possible for one in loaded.groups] == [one.best_possible for one in profiled.groups]
 
 
+@pytest.mark.slow
 def test_the_same_profile_again_replays_nothing(traces, profiled, tmp_path, monkeypatch):
     from memsim.montecarlo import launch_sequence
     from memsim.support import result_cache

@@ -24,7 +24,14 @@ from memsim.trace.transactions import COLUMNS
 OF_TEXTURE = "kmeans", dict(points=512, features=2)
 
 
-@pytest.mark.parametrize("gpu", ["tesla-c2050", "gtx480", "h100", "tesla-c1060", "tesla-v100"])
+@pytest.mark.parametrize(
+    "gpu",
+    [
+        "tesla-c2050",
+        *(pytest.param(gpu, marks=pytest.mark.slow) for gpu in ("gtx480", "tesla-c1060", "h100")),
+        "tesla-v100",
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "parameters"), [("spmv", dict(rows=256, nnz_per_row=4, variant="scalar")), OF_TEXTURE]
 )

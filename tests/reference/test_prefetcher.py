@@ -146,6 +146,7 @@ def test_every_component_is_declared_whole():
     assert set(PREFETCHERS) == set(PrefetcherKind) - {PrefetcherKind.none}
 
 
+@pytest.mark.slow
 def test_run_and_show_report_coverage(tmp_path):
     def call(*arguments: object) -> str:
         done = CliRunner().invoke(app, [str(one) for one in arguments])

@@ -133,6 +133,7 @@ def transposes(tmp_path_factory):
     return found
 
 
+@pytest.mark.slow
 def test_a_line_shows_sectors_and_passes(transposes):
     """A line that loads from shared memory and stores to global memory needs both."""
     (file,) = sources(transposes["tiled"], ())
@@ -157,6 +158,7 @@ def test_source_lines_are_whole_and_coloured():
         assert plain == code
 
 
+@pytest.mark.slow
 def test_the_authors_path_is_shortened(result):
     trials = _trials(2)
     for op in trials.ops:

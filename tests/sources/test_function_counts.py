@@ -82,6 +82,7 @@ def counted(code, taken=""):
     return {each: count for each, count in total.items() if count}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "ctype", "options"),
     [(SINGLE, "float", ()), (FAST, "float", ("--use_fast_math",)), (DOUBLE, "double", ())],
@@ -96,6 +97,7 @@ def test_functions_are_as_nvcc_makes_them(table, ctype, options, tmp_path):
     assert found == {name: dict(table[ufunc]) for name, ufunc in names.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ctype", "kind"),
     [("int", (4, True)), ("unsigned", (4, False)), ("long long", (8, True)), ("unsigned long long", (8, False))],

@@ -45,6 +45,7 @@ def test_a_points_trials_are_those_of_a_run(complete, tmp_path):
         assert mine.about["gpu"] == single.trials.about["gpu"]
 
 
+@pytest.mark.slow
 def test_trials_of_an_earlier_run_are_not_replayed(complete, tmp_path, monkeypatch):
     from memsim.support import result_cache
 
@@ -56,10 +57,12 @@ def test_trials_of_an_earlier_run_are_not_replayed(complete, tmp_path, monkeypat
     assert not different(small_study().run(), first)
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(complete):
     assert not different(small_study().run(jobs=2), complete)
 
 
+@pytest.mark.slow
 def test_a_kernel_at_hand_can_be_studied(tmp_path):
     @memsim.workload
     def scale(n: int = 4096) -> memsim.Launch:
@@ -86,6 +89,7 @@ def test_points_that_agree_are_simulated_once(tmp_path):
     assert not different(memsim.StudyResult.load(tmp_path / "twice.h5"), found)
 
 
+@pytest.mark.slow
 def test_only_what_changes_is_made_anew(monkeypatch):
     """Points that coalesce alike coalesce once; where only DRAM's timing changes, the layout stays too."""
     counts = {"coalesce": 0, "layout": 0}
@@ -273,6 +277,7 @@ def _short_of_memory(*task):
     return worker.replay(*task)
 
 
+@pytest.mark.slow
 def test_worker_short_of_memory_begins_its_trial_again(complete, monkeypatch):
     monkeypatch.setattr(running, "replay", _short_of_memory)
     lost = []

@@ -36,6 +36,11 @@ COUNTED = [
     ("tensor_gemm", dict(variant="persistent", m=512, n=512, k=4096), 69206016, 2097152, 64, 0),
 ]
 
+LARGE = [  # take longest
+    ("hotspot", dict()), ("backprop", dict()), ("backprop", dict(variant="adjust")), ("merge_sort", dict(n=1 << 17)),
+    ("tensor_gemm", dict(variant="persistent", m=512, n=512, k=4096)),
+]  # fmt: skip
+
 
 def sectors(transactions, kind):
     """Sectors that all instructions of a kind ask for."""
@@ -49,7 +54,7 @@ def sectors(transactions, kind):
         pytest.param(
             *row,
             id="-".join(map(str, (row[0], *row[1].values()))),
-            marks=pytest.mark.slow if row[:2] == ("hotspot", {}) else (),
+            marks=pytest.mark.slow if row[:2] in LARGE else (),
         )
         for row in COUNTED
     ],

@@ -52,9 +52,9 @@ STAYS = {"ReadOnlyMem": {Cause.scattered}, "BankRedux": {Cause.divergence}}
 OF_NO_ACCESS = {Cause.few_warps, Cause.latency, Cause.shared_bound, Cause.issue_bound}
 # Ruetsch and Micikevicius 2009: slow version, cause, fast version, GPU.
 TRANSPOSES = [
-    ("naive", Cause.scattered, "padded", "tesla-v100"),
+    pytest.param("naive", Cause.scattered, "padded", "tesla-v100", marks=pytest.mark.slow),
     ("tiled", Cause.conflicts, "padded", "tesla-v100"),
-    ("padded", Cause.channels, "diagonal", "tesla-c1060"),
+    pytest.param("padded", Cause.channels, "diagonal", "tesla-c1060", marks=pytest.mark.slow),
 ]
 
 
@@ -156,7 +156,7 @@ def test_sms_without_block_are_reported_with_fitting_blocks():
         (32, 16, 0, "blocks", "use larger blocks"),
         (256, 250, 0, "registers", "use fewer registers"),
         (256, 16, 48 << 10, "shared memory", "use less shared memory"),
-        (768, 16, 0, "warps", "choose a block size"),
+        pytest.param(768, 16, 0, "warps", "choose a block size", marks=pytest.mark.slow),
     ],
 )
 def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limiter, advice):
@@ -194,6 +194,7 @@ def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
+@pytest.mark.slow
 def test_regime_is_that_of_estimate_from_trace():
     for name, parameters in (("matmul", dict(n=64, variant="tiled")), ("transpose", dict(n=128, variant="naive"))):
         trace, gpu = memsim.trace(name, blocks="all", **parameters), memsim.load_gpu("geforce-gtx280")
@@ -346,6 +347,7 @@ def test_trees_of_few_elements_need_half_the_blocks(parameters, expected):
     assert found is None or 0 < found.attributable_share <= found.upper_bound
 
 
+@pytest.mark.slow
 def test_conflicts_of_tree_come_before_its_few_elements():
     result, trace = _added_up(step=2)
     assert find_sums_of_few_elements(result, trace) is not None

@@ -93,12 +93,12 @@ OPCODES |= {
     "UIADD": _row(integers.add_two, "64 X"),
     "UVIADD": _row(integers.add_two),
     "VIADDMNMX": _row(integers.add_and_compare, "U32 RELU"),
-    "VIMNMX": _row(integers.extreme, "U32 S32 S16x2 U16x2"),
+    "VIMNMX": _row(integers.extreme, "U32 S32 S16x2 U16x2 RELU"),
     "VIMNMX3": _row(integers.extreme_of_three, "U32"),
     "IDP": _row(integers.dot, "4A 2A U8 S8 U16 S16 LO HI"),
     "VABSDIFF": _row(integers.difference, "U32"),
     "VABSDIFF4": _row(integers.packed_difference, "U8 S8 ACC"),
-    "R2UR": _row(integers.to_uniform, "OR FILL"),
+    "R2UR": _row(integers.to_uniform, "OR FILL BROADCAST"),
     "MOV32I": _row(integers.move),
     # Constants, loads and stores.
     "LDC": _row(memory.load_constant, "64 U8 S8 U16 S16 128"),
@@ -127,7 +127,8 @@ OPCODES |= {
     # mbarrier objects and bulk copies.
     "ARRIVES": _row(mbarriers.arrive_after_copies, "LDGSTSBAR 64 TRANSCNT ARVCNT"),
     "SYNCS": _row(
-        mbarriers.synchronize, "EXCH 64 CCTL IV PHASECHK TRYWAIT TRANS64 ARRIVE A1T0 ART0 A0TR A0TX A0T1 RED OPTOUT"
+        mbarriers.synchronize,
+        "EXCH 64 CCTL IV PHASECHK TRYWAIT TRANS64 ARRIVE A1T0 ART0 A0TR A0TX A0T1 RED OPTOUT IVALL",
     ),
     "UBLKCP": _row(bulk.copy, "S G"),
     "UTMALDG": _row(bulk.load_box, "1D 2D 3D 4D 5D"),
@@ -136,6 +137,9 @@ OPCODES |= {
     "FADD": _row(floats.add_single, _ROUND),
     "FMUL": _row(floats.multiply_single, _ROUND),
     "FFMA": _row(floats.fuse_single, _ROUND),
+    "FADD2": _row(floats.add_two_singles, _ROUND),
+    "FMUL2": _row(floats.multiply_two_singles, _ROUND),
+    "FFMA2": _row(floats.fuse_two_singles, _ROUND),
     "FMNMX": _row(floats.extreme_single, "FTZ NAN XORSIGN"),
     "FSEL": _row(floats.choose_single),
     "FSETP": _row(floats.compare_single, _ORDER),
@@ -181,9 +185,9 @@ OPCODES |= {
     "EXIT": _row(control.end, "KEEPREFCOUNT"),
     "KILL": _row(control.end),
     "BPT": _row(control.trap, "TRAP"),
-    "BSSY": _row(control.begin_region, "RECONVERGENT"),
-    "BSYNC": _row(control.end_region, "RECONVERGENT"),
-    "BREAK": _row(control.leave_region, "RECONVERGENT"),
+    "BSSY": _row(control.begin_region, "RECONVERGENT RELIABLE"),
+    "BSYNC": _row(control.end_region, "RECONVERGENT RELIABLE"),
+    "BREAK": _row(control.leave_region, "RECONVERGENT RELIABLE"),
     "BMOV": _row(control.move_region, "32 CLEAR"),
     "YIELD": _row(control.give_way),
     "NANOSLEEP": _row(control.give_way, "WARP SYNCS"),
@@ -193,17 +197,25 @@ OPCODES |= {
     "SHFL": _row(control.shuffle, "UP DOWN BFLY IDX"),
     "MATCH": _row(control.match, "ALL ANY U32 U64"),
     "REDUX": _row(control.reduce, "SUM MIN MAX AND OR XOR S32 U32"),
+    "CREDUX": _row(control.reduce, "MIN MAX S32"),
     "VOTE": _row(predicates.vote, "ALL ANY EQ"),
     "VOTEU": _row(predicates.vote, "ALL ANY EQ"),
     "ELECT": _row(control.elect),
     "S2R": _row(control.special, "32"),
     "S2UR": _row(control.special, "32"),
     "CS2R": _row(control.special, "32"),
+    "CS2UR": _row(control.special, "32"),
 }
+# The uniform unit of sm_100 and sm_120 has instructions on floating-point numbers.
+_UNIFORM_FLOATS = (
+    "FADD", "FMUL", "FFMA", "FMNMX", "FSEL", "FSETP", "FSET", "FRND", "F2I", "F2F", "F2FP", "I2F", "I2FP", "VIMNMX",
+)  # fmt: skip
+OPCODES |= {f"U{name}": OPCODES[name] for name in _UNIFORM_FLOATS}
 OPCODES |= {
     name: _row(control.ignore, modifiers)
     for name, modifiers in {
-        "NOP": "", "ENDCOLLECTIVE": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
+        "NOP": "", "ENDCOLLECTIVE": "", "ACQBULK": "", "PREEXIT": "",
+        "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
         "PMTRIG": "", "WARPGROUP": "ARRIVE DEPBAR LE", "CGAERRBAR": "", "UTMACMDFLUSH": "", "UTMACCTL": "PF",
         "FENCE": "VIEW ASYNC S G T",
     }.items()

@@ -7,7 +7,9 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("name", ["basics", "memory", "streams", "faults"])
+@pytest.mark.parametrize(
+    "name", ["basics", "memory", *(pytest.param(name, marks=pytest.mark.slow) for name in ("streams", "faults"))]
+)
 def test_program_finds_what_cuda_documents(compile_program, run, server, name):
     done = run(compile_program(f"{name}.cu"))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -30,6 +32,7 @@ def test_relocatable_device_code_is_one_module(compile_program, run, server):
     assert server.loads == 1
 
 
+@pytest.mark.slow
 def test_default_stream_per_thread_and_fork(compile_program, run):
     done = run(compile_program("own_stream.cu", options=("--default-stream", "per-thread")))
     assert done.returncode == 0, done.stdout + done.stderr

@@ -120,6 +120,8 @@ RESULTS_ALONE = [
     ("warp_sum", dict(n=1024, block=64)),  # its lanes read each other's registers
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
+# A large workload of each kind, of which smaller ones are compared, too.
+LARGE = {"matmul-32", "conv2d-32-3-tiled", "tensor_gemm-64-32-64-32-persistent-True-1-0.5"}
 
 
 def recorded(launch, workload, batch):
@@ -167,7 +169,13 @@ def test_results_agree_with_numpy(name, parameters):
     check_results(launch, launch.expected())
 
 
-@pytest.mark.parametrize(("name", "parameters"), WORKLOADS, ids=IDS)
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        pytest.param(*row, id=name, marks=pytest.mark.slow if name in LARGE else ())
+        for row, name in zip(WORKLOADS, IDS, strict=True)
+    ],
+)
 def test_traces_agree_with_scalar_threads_and_numpy(name, parameters):
     workload = load_workload(name)
     launch = workload.build(workload.parameters(parameters))

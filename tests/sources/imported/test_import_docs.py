@@ -3,6 +3,7 @@
 import re
 import shlex
 
+import pytest
 from places import ROOT
 from typer.testing import CliRunner
 
@@ -16,6 +17,7 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_session_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (commands,) = blocks("sh")

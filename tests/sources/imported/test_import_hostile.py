@@ -207,6 +207,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024, "Mi
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"\n", b"\0"], ids=["lines", "zeros"])
 @pytest.mark.parametrize("pack", ["xz", "zst"])
 def test_bombs_unpack_in_little_memory(tmp_path, pack, content):

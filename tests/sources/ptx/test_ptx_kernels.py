@@ -53,6 +53,7 @@ def _compiled(file, capability):
     return getattr(module, maker)(*asked)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "capability"), [*WHERE, ("persistent_tma", 90)])
 def test_addresses_alone_are_those_of_all_values(name, capability, tmp_path):
     """The slice changes no row; with all values the result is numpy's, in the assembler's order, too."""

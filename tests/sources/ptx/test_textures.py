@@ -25,6 +25,8 @@ from memsim.sources.ptx.trace import trace_launch
 from memsim.support.errors import InputError
 from memsim.trace.schema import OpKind, Space
 
+# Their loops take longest to compile; `make check` runs them.
+pytestmark = pytest.mark.slow
 KINDS = {"f": FLOAT, "i": SIGNED, "u": UNSIGNED}
 KERNEL = """
 .version 8.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sass_launches import VOLTA, both_ways, needs_machine_code
+from sass_launches import VOLTA, as_machine_code, both_ways, needs_machine_code
 
-from memsim.sources.ptx import DeviceMemory, PtxLaunch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
 
 THREADS = 256
 LETTERS = {"b16": "h", "b32": "r", "b64": "rd"}
@@ -48,11 +48,28 @@ CONVERSIONS = [
     ("cvt.rn.f16x2.f32", "b32", ("f32", "f32")), ("cvt.rni.f32.f32", "f32", ("f32",)),
     ("cvt.rzi.f32.f32", "f32", ("f32",)), ("cvt.s64.s32", "s64", ("s32",)), ("cvt.u32.u64", "u32", ("u64",)),
 ]  # fmt: skip
-GROUPS = {"integers": INTEGERS, "floats": FLOATS, "doubles": DOUBLES, "halves": HALVES, "conversions": CONVERSIONS}
+BLACKWELL = [
+    *[(f"{name}.f32x2", "b64", ("b64", "b64")) for name in ("add.rn", "sub.rn", "mul.rn", "add.rn.ftz")],
+    *[(f"redux.sync.{how} @, {{}}, -1;", "b32", ("b32",)) for how in ("min.s32", "max.s32", "min.u32", "max.u32")],
+    ("fma.rn.f32x2", "b64", ("b64", "b64", "b64")),
+    ("max.s32 %r8, {0}, {1}; max.s32 @, %r8, 0;", "b32", ("b32", "b32")),
+    ("xor.b64 %rd8, {1}, 0x80000000; fma.rn.f32x2 @, {0}, %rd8, {2};", "b64", ("b64",) * 3),
+    ("xor.b64 %rd8, {1}, 0x8000000000000000; add.rn.f32x2 @, {0}, %rd8;", "b64", ("b64", "b64")),
+    ("mov.b64 %rd8, {{%r1, %r1}}; mul.rn.f32x2 @, {1}, %rd8;", "b64", ("b64", "b64")),
+]  # fmt: skip
+GROUPS = {
+    "integers": INTEGERS,
+    "floats": FLOATS,
+    "doubles": DOUBLES,
+    "halves": HALVES,
+    "conversions": CONVERSIONS,
+    "blackwell": BLACKWELL,
+}
 
 OF_AMPERE = ("halves", "conversions")  # have instructions that came with sm_80
-WHERE = [(name, least) for name in GROUPS for least in (75, 80, 90) if least >= 80 or name not in OF_AMPERE]
-WHERE += [pytest.param(name, *VOLTA.values, marks=VOLTA.marks) for name in GROUPS if name not in OF_AMPERE]
+SINCE = dict.fromkeys(OF_AMPERE, 80) | {"blackwell": 100}
+WHERE = [(name, one) for name in GROUPS for one in (75, 80, 90, 100, 120) if one >= SINCE.get(name, 75)]
+WHERE += [pytest.param(name, *VOLTA.values, marks=VOLTA.marks) for name in GROUPS if name not in SINCE]
 
 
 def _register(kind: str, number: int) -> str:
@@ -60,7 +77,7 @@ def _register(kind: str, number: int) -> str:
     return f"%{LETTERS[f'b{width}']}{number}"
 
 
-def _text(group: list[tuple[str, str, tuple[str, ...]]]) -> str:
+def _text(group: list[tuple[str, str, tuple[str, ...]]], target: int = 75) -> str:
     """A kernel that stores what each instruction makes of the thread's operands: three of 64 bits."""
     lines = []
     for number, (name, to, kinds) in enumerate(group):
@@ -72,7 +89,7 @@ def _text(group: list[tuple[str, str, tuple[str, ...]]]) -> str:
         lines += [line, f"st.global.b{size} [%rd20 + {8 * THREADS * number}], {result};"]
     body = "\n".join(lines)
     return (
-        ".version 8.7\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        f".version 8.7\n.target sm_{target}\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{{\n"
         ".reg .b32 %r<16>;\n.reg .b64 %rd<32>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %rd10, [in];\n"
         "mad.wide.u32 %rd11, %r0, 24, %rd10;\nld.param.u64 %rd12, [out];\nmad.wide.u32 %rd20, %r0, 8, %rd12;\n"
         + "".join(f"ld.global.b64 %rd{k}, [%rd11 + {8 * k - 8}];\ncvt.u32.u64 %r{k}, %rd{k};\n" for k in (1, 2, 3))
@@ -90,7 +107,7 @@ def _operands(name: str) -> np.ndarray:
         extreme = np.array([0, 1 << 63, 0x3FF << 52, 0x7FF << 52, 0x400 << 52], np.uint64)
         numbers[:40] = random.choice(extreme, (40, 3))
         return numbers
-    if name in ("floats", "conversions"):
+    if name in ("floats", "conversions", "blackwell"):
         scaled = random.standard_normal((THREADS, 6)) * 10.0 ** random.integers(-12, 12, (THREADS, 6))
         numbers = scaled.astype(np.float32).view(np.uint64)
         extreme = np.array([0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 1, 0x007FFFFF, 0x7F7FFFFF], np.uint64)
@@ -118,8 +135,101 @@ def test_an_instruction_gives_the_bits_of_ptx(name, architecture):
     def make():
         memory, out = DeviceMemory(), np.zeros((len(group), THREADS), np.uint64)
         addresses = [memory.add(np.ascontiguousarray(_operands(name)), "in"), memory.add(out, "out")]
-        return PtxLaunch(_text(group), "k", (1, 1, 1), (THREADS, 1, 1), addresses), memory, [out]
+        return PtxLaunch(_text(group, SINCE.get(name, 75)), "k", (1, 1, 1), (THREADS, 1, 1), addresses), memory, [out]
 
     (expected,), (found,) = both_ways(make, architecture)
     wrong = [group[k][0] for k in range(len(group)) if not _same(expected[k], found[k], group[k][1])]
     assert not wrong
+
+
+UNIFORM = """.version 8.7
+.target sm_120
+.address_size 64
+.visible .entry k(.param .f32 x, .param .f32 y, .param .s32 n, .param .u64 out)
+{
+    .reg .b32 %r<16>;
+    .reg .f32 %f<16>;
+    .reg .b64 %rd<4>;
+    .reg .pred %p<4>;
+    ld.param.f32 %f1, [x];
+    ld.param.f32 %f2, [y];
+    ld.param.s32 %r1, [n];
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r2, %tid.x;
+    mad.wide.u32 %rd2, %r2, 4, %rd1;
+    cvt.rn.f32.s32 %f3, %r1;
+    fma.rn.f32 %f4, %f1, %f2, %f3;
+    add.f32 %f5, %f4, %f1;
+    mul.f32 %f6, %f5, %f2;
+    setp.lt.f32 %p1, %f6, %f4;
+    selp.f32 %f7, %f6, %f3, %p1;
+    cvt.rzi.s32.f32 %r3, %f7;
+    setp.lt.s32 %p3, %r3, 1;
+    @%p3 bra END;
+    mov.u32 %r5, 0;
+LOOP:
+    ld.global.b32 %r4, [%rd2];
+    add.s32 %r4, %r4, %r3;
+    st.global.b32 [%rd2], %r4;
+    bar.sync 0;
+    add.s64 %rd2, %rd2, 128;
+    add.s32 %r5, %r5, 1;
+    setp.lt.s32 %p2, %r5, %r3;
+    @%p2 bra LOOP;
+END:
+    ret;
+}
+"""
+
+
+@needs_machine_code
+@pytest.mark.parametrize(("x", "y", "n"), [(1.5, 2.25, 6), (0.5, 3.0, 20), (2.0, 0.5, 3)])
+def test_uniform_floats_leave_memory_of_ptx(x, y, n):
+    def make():
+        memory, out = DeviceMemory(), np.zeros((64, 32), np.int32)
+        return PtxLaunch(UNIFORM, "k", (1, 1, 1), (32, 1, 1), [x, y, n, memory.add(out, "out")]), memory, [out]
+
+    launch, _, _ = make()
+    names = {one.name for one in as_machine_code(launch, 120).sass.code}
+    assert {"UFFMA", "UFADD", "UFMUL", "UFSETP", "UI2FP"} <= names
+    (expected,), (found,) = both_ways(make, 120)
+    assert expected.any()
+    assert found.tobytes() == expected.tobytes()
+
+
+SHARED_SUM = """.version 8.7
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 out)
+{
+    .shared .align 4 .f32 total;
+    .reg .b32 %r<4>;
+    .reg .f32 %f<4>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, total;
+    mov.f32 %f1, 0f00000000;
+    st.shared.f32 [%r2], %f1;
+    bar.sync 0;
+    cvt.rn.f32.u32 %f2, %r1;
+    atom.shared.add.f32 %f3, [%r2], %f2;
+    bar.sync 0;
+    ld.shared.f32 %f3, [%r2];
+    mad.wide.u32 %rd2, %r1, 4, %rd1;
+    st.global.f32 [%rd2], %f3;
+    ret;
+}
+"""
+
+
+@needs_machine_code
+@pytest.mark.parametrize("architecture", [80, 120])
+def test_lanes_add_floats_in_shared_memory(architecture):
+    """By a loop of ATOMS.CAST, whose outcome is in a register on sm_80 and in a predicate on sm_120."""
+    memory, out = DeviceMemory(), np.zeros(64, np.float32)
+    launch = PtxLaunch(SHARED_SUM, "k", (1, 1, 1), (64, 1, 1), [memory.add(out, "out")])
+    code = as_machine_code(launch, architecture)
+    assert any(one.opcode.startswith("ATOMS.CAST") for one in code.sass.code)
+    execute(code, memory)
+    assert out.tolist() == [sum(range(64))] * 64

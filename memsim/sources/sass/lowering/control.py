@@ -281,7 +281,7 @@ _ALWAYS = {
 
 
 def special(b: SassBuilder) -> None:
-    """S2R, S2UR and CS2R: special registers; CS2R fills two registers unless it is .32."""
+    """S2R, S2UR, CS2R and CS2UR: special registers; the last two fill two registers unless they are .32."""
     name = b.special(1)
     to = b.to(b.operand(0))
     if name in _SPECIALS:
@@ -292,7 +292,7 @@ def special(b: SassBuilder) -> None:
         b.emit(Micro.copy, dst=to, a=b.constant(_ALWAYS[name]))
     else:
         raise b.unknown("reads a special register")
-    if b.one.name == "CS2R" and not b.has("32") and to != SINK:
+    if b.one.name.startswith("CS2") and not b.has("32") and to != SINK:
         b.emit(Micro.copy, dst=b.to(b.operand(0), 1), a=ZERO)
 
 

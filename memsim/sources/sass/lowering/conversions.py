@@ -113,7 +113,7 @@ def pack(b: SassBuilder) -> None:
     """F2FP: two numbers in single precision as two halves or bytes, the first above; .UNPACK_B: two bytes as halves."""
     if b.has("E4M3", "E5M2"):
         return _small(b)
-    if not b.has("PACK_AB", "PACK_B") and b.one.name == "F2FP" and not b.has("BF16", "F16"):
+    if not b.has("PACK_AB", "PACK_B") and b.one.name.endswith("F2FP") and not b.has("BF16", "F16"):
         raise b.unknown()
     kind = Type.bf16 if b.has("BF16") else Type.f16
     if b.has("E4M3", "E5M2", "UNPACK_B", "MERGE_C", "TF32") or len(b.operands) != 3:

@@ -302,6 +302,40 @@ def compare_halves(b: SassBuilder) -> None:
         write_combined(b, found, b.to_predicate(b.operand(k)), b.predicate("_"), (other, table, table))
 
 
+def _pair_of_singles(b: SassBuilder, operand: SassOperand) -> int:
+    """The row of two numbers in single precision; .F32 is one number twice."""
+    if not isinstance(operand, Reg | Bank) or operand.absolute or operand.inverted:
+        raise b.unknown()
+    if operand.modifiers == ("F32",):
+        row = b.op(Micro.pair, b.raw(operand), b.raw(operand))
+    elif operand.modifiers[:2] == ("F32x2", "HI_LO"):
+        row = b.wide(operand)
+    else:
+        raise b.unknown("has an operand")
+    opposite = operand.modifiers[2:] == ("NP",)  # the upper number's sign is not treated as the lower one's
+    if operand.modifiers[2:] and not opposite:
+        raise b.unknown("has an operand")
+    signs = SIGN_32 * operand.negative + (SIGN_32 << 32) * (operand.negative != opposite)
+    return b.op(Micro.bit_xor, row, b.constant(signs)) if signs else row
+
+
+def _two_singles(what: Float, count: int) -> object:
+    def lower(b: SassBuilder) -> None:
+        rows = [_pair_of_singles(b, operand) for operand in b.operands[1:]]
+        if len(rows) != count:
+            raise b.unknown()
+        result = b.temp()
+        emit_operation(b, what, result, rows, Type.f32x2)
+        b.split(b.operand(0), result)
+
+    return lower
+
+
+add_two_singles, multiply_two_singles, fuse_two_singles = (
+    _two_singles(Float.add, 2), _two_singles(Float.multiply, 2), _two_singles(Float.fma, 3)
+)  # fmt: skip
+
+
 def add_or_convert_halves(b: SassBuilder) -> None:
     """HADD2; HADD2.F32 makes a half a number in single precision."""
     if not b.has("F32"):

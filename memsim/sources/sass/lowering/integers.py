@@ -65,9 +65,10 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
 def add(b: SassBuilder) -> None:
     """IADD3, UIADD3: three summands, two carries out, two in with .X; with .64 of two registers each, no carries."""
     if b.has("64"):
-        if b.has("X") or len(b.operands) != 4:
+        out, at = _leading_predicates(b, 1)
+        if b.has("X") or len(b.operands) != at + 3 or any(one != b.predicate("_") for one in out):
             raise b.unknown()
-        first, second, third = (b.signed_wide(b.operand(k)) for k in (1, 2, 3))
+        first, second, third = (b.signed_wide(b.operand(at + k)) for k in range(3))
         return b.split(b.operand(0), b.op(Micro.add, b.op(Micro.add, first, second, mask=-1), third, mask=-1))
     to = b.to(b.operand(0))
     out, first = _leading_predicates(b, 1)
@@ -285,7 +286,7 @@ def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
 
 
 def extreme(b: SassBuilder) -> None:
-    """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger."""
+    """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger; with .RELU none below 0."""
     if b.has("S64", "U64"):
         return _wide_extreme(b)
     to, signed = b.to(b.operand(0)), not b.has("U32")
@@ -298,6 +299,8 @@ def extreme(b: SassBuilder) -> None:
         return _packed_extreme(b, left, right)
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
+    if b.has("RELU"):
+        least, most = (b.op(Micro.maximum_signed, row, ZERO, shift=32) for row in (least, most))
     b.select(b.operand(3), least, most, to)
 
 

@@ -62,6 +62,8 @@ def synchronize(b: SassBuilder) -> None:
     """SYNCS: operations on mbarrier objects, from sm_90 on."""
     if b.has("EXCH"):
         return _initialize(b)
+    if b.has("IVALL"):  # drops no object of the block's, whose memory ends with it
+        return
     if b.has("CCTL"):
         base, added = b.address(b.operand(0), SHARED_WINDOW)
         return b.emit(

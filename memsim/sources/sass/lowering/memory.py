@@ -160,10 +160,9 @@ def atomic(b: SassBuilder) -> None:
     name = b.one.name
     if b.has("ARRIVE"):
         return arrive(b)
-    returns = not name.startswith("RED")
-    first = 0
-    if returns and b.is_predicate(0):
-        first = 1
+    first = int(b.is_predicate(0))
+    returns = not isinstance(b.operand(first), Mem)  # RED does not, nor sm_120's CAST but in its predicate
+    tries = bool(first) and not returns
     what = next((_ATOMICS[one] for one in b.one.modifiers if one in _ATOMICS), None)
     if what is None:
         raise b.unknown()
@@ -179,21 +178,23 @@ def atomic(b: SassBuilder) -> None:
         what, values = atomics.ADD, [b.constant(1)]
     if len(values) != 1 + (what == atomics.SWAP):
         raise b.unknown()
-    result = SINK if to == Reg("R", -1) else b.temp() if width == 8 or b.has("CAST") else b.to(to)
+    in_register = to != Reg("R", -1)
+    result = (b.temp() if width == 8 or b.has("CAST") else b.to(to)) if in_register or tries else SINK
     bits = access.VALUES | access.LOGGED | access.LOAD_STORE | access.WAITED * (result != SINK)
     b.emit(
         Micro.atomic, dst=result, a=base, b=values[0], c=values[-1] if len(values) > 1 else ZERO, x=added, y=bits,
         mask=width, shift=64 - 8 * width, list=what, count=int(kind),
     )  # fmt: skip
-    _result(b, to, result, width, values)
-    if first:  # whether it was done: not by the instruction for all of memory where that is shared memory
+    if in_register:
+        _result(b, to, result, width, values)
+    if tries:
+        b.set_predicate(b.to_predicate(b.operands[0]), Micro.equal, result, values[0], shift=64 - 8 * width)
+    elif first:  # whether it was done: not by the instruction for all of memory where that is shared memory
         b.emit(Micro.predicate, dst=b.to_predicate(b.operands[0]), a=TRUE, b=TRUE, x=BOTH)
 
 
 def _result(b: SassBuilder, to: SassOperand, result: int, width: int, values: list[int]) -> None:
     """Put what was in memory into the result's registers; of a swap that tries (CAST) whether it succeeded."""
-    if result == SINK:
-        return
     rows = [b.to(to, k) for k in range(width // 4)]
     if b.has("CAST"):
         same = b.temp_predicate()
