@@ -30,7 +30,7 @@ bool for_each_mapping(F f) {
   bool counts = false, starts_line = true;
   while (fgets(line, sizeof line, maps)) {
     bool starts = starts_line;
-    starts_line = strchr(line, '\n') != nullptr;  // a long path continues in the next part
+    starts_line = strchr(line, '\n') != nullptr;  // the rest of a long path comes in the next part
     if (!starts) continue;
     if (sscanf(line, "Referenced: %llu", &kib) == 1) {
       counts = true;
