@@ -55,7 +55,7 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: $(VENV)/testing ## run all tests that are not slow, each with a small budget of random cases (about six minutes on two cores)
+test: $(VENV)/testing ## run all tests that are not slow, each with a small budget of random cases (about five minutes on two cores)
 	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
 # $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.
