@@ -260,7 +260,7 @@ def _allocations(f: Fields, n: int) -> Iterator[Allocation]:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A kernel's launch; `undisturbed`: since the last one the host read no new data and ran no stream function."""
+    """A kernel's launch; `undisturbed`: since the last one the host made no copy and ran no function of a stream."""
 
     module: int
     function: int

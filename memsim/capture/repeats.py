@@ -4,9 +4,8 @@ Two rules, for captures of all launches:
 
 - Launches of one kernel and extents, one right after the other, are a row. From the third launch with the same
   parameters on, those of a row are not executed. An allocation, a copy or a host function ends a row, and so does a
-  parameter that points to memory which the host reads in place. A large copy to the host ends it only if the host has
-  read what it brought (native/core/host_reads.cpp). Benchmarks launch in this way. Kernels that change their own input
-  see it changed less often.
+  parameter that points to memory which the host reads in place. Benchmarks launch in this way. Kernels that change
+  their own input see it changed less often.
 - Of executed launches of one kernel and extents, the first three are traced if their parameters differ, then those at
   doubling distances. Another one is stood for by the latest traced one of the same parameters, else by the two latest
   ones of the same extents in turn, if both make nearly the same number of accesses. In turn, because launches with

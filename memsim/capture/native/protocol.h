@@ -49,7 +49,7 @@ enum Kind : uint32_t {
 };
 
 constexpr uint32_t launch_cooperative = 1;
-constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied what it read nor was called
+constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied nor was called
 
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;

@@ -116,9 +116,6 @@ Status check_launch(const Launch& launch) {
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
   finish_launch();
   tell_allocations();
-  look_for_host_reads();
-  state().repeats_kernel = state().last_function == launch.function;
-  state().last_function = launch.function;
   Reply reply = request(protocol::launch, launch_request(stream, launch));
   state().is_undisturbed = true;
   if (reply.status == protocol::repeated) {

@@ -28,11 +28,6 @@ struct RegisteredPages {
   uint64_t begin, end, arena_address;
 };
 
-// Whole pages that a copy wrote for the host.
-struct WatchedPages {
-  uint64_t begin, end;
-};
-
 struct State {
   std::recursive_mutex lock;
 
@@ -44,9 +39,7 @@ struct State {
   Status fault = status::success;
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
-  bool is_undisturbed = false;  // since the last launch, no call of the host and no copy but those that are watched
-  bool repeats_kernel = false;  // the last launch was of the same function as the one before it
-  const Function* last_function = nullptr;
+  bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
 
   // memory.cpp
   Arena* arena = nullptr;
@@ -89,9 +82,6 @@ struct State {
   // arrays.cpp
   std::set<const void*> arrays;
   uint64_t next_texture = 1;
-
-  // host_reads.cpp
-  std::vector<WatchedPages> watched;
 
   // copies.cpp
   std::vector<Fill> known_fills;  // large ones whose memory nothing can have written since
@@ -140,10 +130,6 @@ Status check_copy(const Copy& copy);
 Status check_fill(const Fill& fill);
 Status check_launch(const Launch& launch);
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns);
-// host_reads.cpp
-void look_for_host_reads();              // before a launch or a copy: ends the undisturbed time if the host read a copy
-bool can_be_watched(const Copy& copy);   // whether Linux can say that the host reads what a copy brings
-void watch(const Copy& copy);            // after it was made
 // graph_exec.cpp
 Status run_graph(const Graph& graph, Stream& stream);
 // capture.cpp

@@ -22,14 +22,11 @@ struct Execution {
   }
   Status operator()(const Copy& copy) const {
     finish_launch();
-    bool watched = can_be_watched(copy);
-    if (!watched) state().is_undisturbed = false;
-    look_for_host_reads();
+    state().is_undisturbed = false;
     forget_fills();
     tell_activity(activity_of(copy), stream, copy.width_bytes * copy.height * copy.depth);
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
-    if (watched) watch(copy);
     finish(stream, start, ns);
     return result;
   }
