@@ -63,7 +63,7 @@ define part
 	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
 endef
 
-check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 20 minutes on two cores)
+check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 16 minutes on two cores)
 	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 	$(call part,spelling,git ls-files -z | xargs -0 $(BIN)/codespell)
 	@$(MAKE) --no-print-directory -j 2 check-types check-tests
