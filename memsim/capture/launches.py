@@ -44,7 +44,7 @@ from memsim.support.errors import InputError
 READY_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
 MOST_PREPARED = 1 << 23  # micro-ops of warps of a launch that prepares a measurement: about a second
-PRODUCT = 16  # how many times as long a micro-op takes on average where some of them are matrix products
+PRODUCT = 16  # how many times as long a micro-op takes on average where some are matrix products; a rough estimate
 FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
 
 

@@ -1,4 +1,7 @@
-"""The README's figures of accuracy are those of the studies' tables, and no change of memsim is newer than these."""
+"""The README's figures of accuracy are those of the studies' tables, and no change of memsim is newer than these.
+
+Not among them are the launches on an H100, whose comparison is no study of the harness.
+"""
 
 from __future__ import annotations
 

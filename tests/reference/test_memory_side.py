@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from budget import drawn
 from engines import reference
+from here import printed
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from memsim.cli import app
 from memsim.gpu.components import COUNTERS, counts_of
 from memsim.gpu.config import GPU
 from memsim.gpu.memory_side import MEMORY_SIDE, MemorySide
@@ -204,15 +203,10 @@ def test_a_launch_finds_what_the_last_left():
 
 
 def test_run_and_show_report_hit_rate(tmp_path):
-    def call(*arguments: object) -> str:
-        done = CliRunner().invoke(app, [str(one) for one in arguments])
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    call("trace", "saxpy", "-p", "n=2048", "-o", tmp_path / "t.h5", "-q")
+    printed(tmp_path, "trace", "saxpy", "-p", "n=2048", "-o", "t.h5", "-q")
     settings = [f"memory_side.{name}={value}".replace("'", '"') for name, value in LEVEL.items()]
     settings = [word for one in settings if "latency" not in one for word in ("--set", one)]
     options = ("--trials", 1, "-j", 1, "--engine", "reference", "--set", "memory_side.hit_latency_cycles=[500]")
-    call("run", tmp_path / "t.h5", *options, *settings, "-o", tmp_path / "r.h5", "-q")
-    text = call("show", tmp_path / "r.h5")
+    printed(tmp_path, "run", "t.h5", *options, *settings, "-o", "r.h5", "-q")
+    text = printed(tmp_path, "show", "r.h5")
     assert "memory_side (1): l3_hit_rate" in text and "l3_misses" in text and "l4" not in text

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from budget import drawn
 from engines import reference
+from here import printed
 from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -148,15 +149,10 @@ def test_every_component_is_declared_whole():
 
 @pytest.mark.slow
 def test_run_and_show_report_coverage(tmp_path):
-    def call(*arguments: object) -> str:
-        done = CliRunner().invoke(app, [str(one) for one in arguments])
-        assert done.exit_code == 0, done.output
-        return done.stdout
-
-    call("trace", "saxpy", "-p", "n=2048", "-o", tmp_path / "t.h5", "-q")
+    printed(tmp_path, "trace", "saxpy", "-p", "n=2048", "-o", "t.h5", "-q")
     options = ("--trials", 1, "-j", 1, "--engine", "reference", "--set", "prefetcher.kind=next_line")
-    call("run", tmp_path / "t.h5", *options, "-o", tmp_path / "r.h5", "-q")
-    text = call("show", tmp_path / "r.h5")
+    printed(tmp_path, "run", "t.h5", *options, "-o", "r.h5", "-q")
+    text = printed(tmp_path, "show", "r.h5")
     assert "prefetcher (next_line): coverage" in text and "accuracy" in text and "lateness" in text
     refused = CliRunner().invoke(app, ["run", str(tmp_path / "t.h5"), "--set", "prefetcher.kind=next_line"])
     assert refused.exit_code == 2 and "give --engine reference" in refused.output

@@ -53,3 +53,10 @@ def _written_to(descriptor: int, path: Path) -> Iterator[TextIO]:
             file.flush()
             os.dup2(before, descriptor)
             os.close(before)
+
+
+def printed(folder: Path, *arguments: object) -> str:
+    """What a command that must succeed prints on stdout."""
+    done = run_here(folder, [str(one) for one in arguments])
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -257,8 +257,7 @@ def trace_launch(
 
     Raises:
         InputError: an instruction that memsim does not support, an access outside all arrays, a kernel that never ends,
-        blocks
-            outside the grid, a file that cannot be written. Nothing is left behind.
+            blocks outside the grid, a file that cannot be written. Nothing is left behind.
     """
     ready = KernelRun(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
