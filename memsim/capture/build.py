@@ -40,7 +40,7 @@ LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without bein
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(\S[^\n]*?)(?:\((\d+)\)|:(\d+)(?::\d+)?): (?:fatal |catastrophic )?error:? (.*)$", re.MULTILINE)
-# Functions that CUDA 13 no longer has, and what took their place (CUDA 12 runtime API, "Thread Management [DEPRECATED]").
+# Functions that CUDA 13 no longer has, and their successors (CUDA 12 runtime API, "Thread Management [DEPRECATED]").
 _REMOVED = {"cudaThreadSynchronize": "cudaDeviceSynchronize", "cudaThreadExit": "cudaDeviceReset"}
 _NEEDS_LINKING = "separate compilation mode"  # of device code: a kernel launches a kernel
 _EXTERNAL = re.compile(rb"^\s*\.extern \.(?:func|global|const)\b[^;\n]*?(\w+)(?:\[\d*\])?\s*(?:$|;|\()", re.MULTILINE)
