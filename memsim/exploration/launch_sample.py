@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.exploration.shorter_loops import LENGTHS, Loop, main_loop, shortened
+from memsim.exploration.shorter_loops import LENGTHS, MainLoop, main_loop, shortened
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
 from memsim.trace.schema import Chunk, LaunchShape
@@ -37,7 +37,7 @@ class LaunchSample:
     """
 
     teams: np.ndarray
-    loop: Loop | None = None
+    loop: MainLoop | None = None
 
 
 def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> LaunchSample:

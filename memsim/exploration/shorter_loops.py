@@ -1,9 +1,8 @@
 """Loops of which only the first iterations and the last are simulated.
 
-Blocks of matrix products and attention share what they read with all others of a wave, so a sample of a few blocks
-reads each tile from DRAM too often. Where blocks repeat one loop many times, a sample can have more blocks and fewer
-iterations instead. Two lengths show what one iteration costs once the loop's pipeline is full, and all others cost that
-(Photon, MICRO 2023, rests on the same regularity of basic blocks).
+Blocks of a matrix product share what they read with all others of a wave, so a sample needs whole waves. It can have
+fewer iterations instead, where all warps repeat one loop many times. Two lengths show what one iteration costs once the
+loop's pipeline is full, and all others cost that (Photon, MICRO 2023, rests on the same regularity of basic blocks).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ LEAST = 3 * LENGTHS[1]  # iterations from which on it is worth while
 
 
 @dataclass(frozen=True)
-class Loop:
+class MainLoop:
     """The innermost loop with the most memory instructions in one team of blocks.
 
     Attributes:
@@ -36,7 +35,7 @@ class Loop:
     other_rows: float
 
 
-def main_loop(chunk: Chunk) -> Loop | None:
+def main_loop(chunk: Chunk) -> MainLoop | None:
     """The loop of one team's rows; None if its warps do not repeat the same often enough.
 
     Warps that wait for each other by mbarriers are not cut, since arrivals and waits lie in different iterations.
@@ -57,7 +56,7 @@ def main_loop(chunk: Chunk) -> Loop | None:
     if np.ptp(barriers[0] - barriers[1]):
         return None
     rows = (len(chunk.op) - len(shorter.op)) / (counts[0] - 1 - LENGTHS[0])
-    return Loop(op, int(counts[0]), rows, len(chunk.op) - rows * counts[0])
+    return MainLoop(op, int(counts[0]), rows, len(chunk.op) - rows * counts[0])
 
 
 def shortened(chunk: Chunk, op: int, iterations: int) -> Chunk:
