@@ -20,6 +20,7 @@ from memsim.trace.schema import Chunk, LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 WHOLE = 2  # times as many, up to which a launch is simulated whole
+CUT = 64  # times as many, from which on loops are cut; up to it, tracing takes as long as the rest
 WAVES = 2  # of blocks
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
 ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
@@ -44,8 +45,9 @@ def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> Laun
     """A sample of a launch.
 
     A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others, two
-    waves are taken, as caches are cold in the first one. Where blocks are alike, these are the launch's first, and if
-    they have too many memory instructions, their loop is cut. Others are groups from the whole grid.
+    waves are taken, as caches are cold in the first one. Where blocks are alike, these are the launch's first. If they
+    repeat one loop, the launch is taken whole up to many more instructions, and larger ones with the loop cut. Where
+    blocks differ, groups from the whole grid are taken.
 
     Args:
         wave: blocks that the GPU holds at once.
@@ -56,12 +58,16 @@ def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> Laun
     chunks = [_team_rows(run, number) for number in sampled_teams(n_teams, PROBES, PROBES, row).tolist()]
     counts = [max(1, len(chunk.op)) for chunk in chunks]
     rows = float(np.mean(counts))
+    everything = np.arange(n_teams)
     if n_teams * rows <= WHOLE * most_rows:
-        return LaunchSample(np.arange(n_teams))
+        return LaunchSample(everything)
     two, one = (min(n_teams, max(1, waves * wave // team)) for waves in (WAVES, 1))
-    if max(counts) <= ALIKE * min(counts):
-        return LaunchSample(np.arange(two), main_loop(chunks[0]) if two * rows > most_rows else None)
-    return LaunchSample(sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row))
+    if max(counts) > ALIKE * min(counts):
+        return LaunchSample(sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row))
+    loop = main_loop(chunks[0])
+    if loop is not None and two * rows > most_rows:
+        return LaunchSample(everything[:two], loop) if n_teams * rows > CUT * most_rows else LaunchSample(everything)
+    return LaunchSample(everything[:two])
 
 
 def _team_rows(run: KernelRun, number: int) -> Chunk:
