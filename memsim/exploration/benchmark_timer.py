@@ -1,8 +1,8 @@
 """Times the launches of a program's benchmarks by simulating samples of their blocks.
 
 A tuner or a benchmark launches a kernel hundreds of times with dozens of shapes. So a launch is simulated once for each
-kernel and shape, on a scale model of the GPU with as many of its blocks, and only its addresses are computed: what a
-timed launch stores is not.
+kernel and shape, a large one by a sample (:mod:`memsim.exploration.launch_sample`). Only its addresses are computed:
+what a timed launch stores is not.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
+from memsim.exploration.launch_sample import MOST_ROWS, choose_sample, trace_sample
+from memsim.exploration.shorter_loops import LENGTHS
 from memsim.gpu.config import GPU
-from memsim.gpu.scale_model import scale_models
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.mapping import layout
@@ -29,25 +30,17 @@ from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
-from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
+from memsim.sources.ptx.trace import HostCalls, KernelRun
 from memsim.sources.traced_blocks import wave_blocks
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
-from memsim.trace.schema import LaunchShape
 
-MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
-WHOLE = 2  # times as many, up to which a launch is simulated whole
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
-WAVES = 2  # of blocks of the scale model
-PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
-ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
-GROUPS = 8  # of blocks with consecutive numbers, which the sample of other grids is made of
 MOST_RUNS = 64  # kernels that stay ready for their next shape
 REPORT_SECONDS = 15.0  # between lines that report progress
 _POINTER = 8
-_GOLDEN = 0.6180339887498949
 
 
 def print_progress(line: str) -> None:
@@ -170,95 +163,24 @@ class BenchmarkTimer:
     def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
         """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``."""
         shape = run.shape(run.launch.registers)
-        divisor, gpu, sampled, groups = self._sample(run, shape, most_rows)
-        teams = -(-run.launch.n_blocks // run.device.team // divisor)
-        self.least_share = min(self.least_share, sampled * run.device.team / run.launch.n_blocks)
-        scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
-        with Scratch() as folder:
-            path = Path(folder) / "sample.h5"
-            teams_of_sample = sampled_teams(run.launch.n_blocks // run.device.team, sampled, groups, _row(run))
-            _trace(run, path, gpu, scaled, teams_of_sample)
-            return replay_sample(Trace.open(path), gpu, Path(folder), flushed)
-
-    def _sample(self, run: KernelRun, shape: LaunchShape, most_rows: int) -> tuple[int, GPU, int, int]:
-        """The divisor and the scale model, how many teams of blocks to trace, and in how many groups of neighbours.
-
-        A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others,
-        the largest model is taken on which two waves do not have too many. Neighbours share what they read, as all
-        blocks of a wave do, so one group is best where blocks are alike.
-        """
-        team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
-        probes = sampled_teams(n_teams, PROBES, PROBES, _row(run)).tolist()
-        counts = [_rows_of(run, team, number) for number in probes]
-        rows, groups = float(np.mean(counts)), 1 if max(counts) <= ALIKE * min(counts) else GROUPS
-        if n_teams * rows <= WHOLE * most_rows:
-            return 1, self.gpu, n_teams, 1
-        for divisor, gpu in scale_models(self.gpu):
-            wave = max(1, wave_blocks(shape, gpu) // team)
-            scaled_teams = -(-n_teams // divisor)
-            sampled = min(scaled_teams, WAVES * wave)
-            if sampled * rows <= most_rows:
-                return divisor, gpu, sampled, groups
-        return divisor, gpu, min(scaled_teams, wave), groups
+        sample = choose_sample(run, wave_blocks(shape, self.gpu), most_rows)
+        self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
+        with Scratch() as name:
+            traces = trace_sample(run, Path(name), self.gpu, shape, sample)
+            times = [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
+        if sample.loop is None:
+            return times[0]
+        each = (times[1] - times[0]) / (LENGTHS[1] - LENGTHS[0])
+        return times[1] + each * (sample.loop.iterations - 1 - LENGTHS[1])
 
 
-def _rows_of(run: KernelRun, team: int, number: int) -> int:
-    """Memory instructions of the warps of one team of blocks."""
-    run.blocks(np.arange(number * team, (number + 1) * team))
-    return max(1, len(run.chunk(team, 0).op))
-
-
-def _row(run: KernelRun) -> int:
-    """Teams of blocks along the grid's x axis."""
-    return run.launch.grid[0] // run.launch.cluster[0]
-
-
-def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
-    """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
-
-    Where blocks of different x do different work, as in causal attention, the spread must be even along x, too: each
-    group lies in another part of the grid's rows.
+def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> float:
+    """Milliseconds of the launch that a trace is a sample of, or all of it.
 
     Args:
-        row: teams along the grid's x axis.
-
-    >>> sampled_teams(100, 4, groups=8, row=100).tolist()
-    [14, 30, 70, 86]
-    >>> (sampled_teams(128 * 128, 4, groups=4, row=128) % 128).tolist()
-    [80, 16, 112, 48]
+        flushed: as for BenchmarkTimer.
+        share: of its blocks' rows that the trace has.
     """
-    if sampled >= n_teams:
-        return np.arange(n_teams)
-    groups = min(groups, sampled)
-    along = np.argsort(np.argsort(_GOLDEN * np.arange(1, groups + 1) % 1))  # a permutation
-    found = []
-    for number in range(groups):
-        length = sampled * (number + 1) // groups - sampled * number // groups
-        first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
-        at = first + int((_GOLDEN * (number + 1)) % 1 * (stop - first - length))
-        if stop - first >= 2 * row:
-            x = (2 * int(along[number]) + 1) * row // (2 * groups) - length // 2
-            at = min(max(at // row * row + x, first), stop - length)
-        found.append(at + np.arange(length))
-    return np.concatenate(found)
-
-
-def _trace(run: KernelRun, path: Path, gpu: GPU, shape: LaunchShape, teams: np.ndarray) -> None:
-    """Write the trace of some teams, as if they were a launch of their own."""
-    team, done = run.device.team, 0
-    run.device.log.clear()
-    step = max(1, run.batch // team)
-    with begin_trace(run, path, gpu) as writer:
-        while done < len(teams):
-            ids = (teams[done : done + step, None] * team + np.arange(team)).ravel()
-            run.blocks(ids)
-            writer.append(done * team + np.arange(len(ids)), run.chunk(len(ids), done * team * run.device.warps))
-            done += step
-        finish_trace(run, writer, shape)
-
-
-def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
-    """Milliseconds of the launch that a trace is a sample of, or all of it; `flushed` as for BenchmarkTimer."""
     execution = Execution.of(trace, gpu, folder)
     gpu = execution.gpu
     own = coalesce(trace, gpu)
@@ -267,7 +189,7 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     seeds = np.random.SeedSequence(0)
     system = System(transactions, gpu, execution.resident, seeds, where, name=trace.path)
     if flushed:
-        fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines))
+        fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines, share))
     trial = system.run()
     if flushed:
         trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))
@@ -279,9 +201,9 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     return cycles / gpu.sm.clock_mhz / 1000
 
 
-def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
+def _dirty_share(trace: Trace, gpu: GPU, lines: int, share: float) -> float:
     """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do."""
-    touched = lines * gpu.l1.line_bytes
+    touched = lines * gpu.l1.line_bytes / share
     if touched >= gpu.l2.size_bytes:
         return 1.0
     return min(1.0, gpu.l2.size_bytes * trace.n_blocks / (touched * trace.launch.n_blocks))

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memsim.exploration.benchmark_timer import GROUPS, MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer, sampled_teams
-from memsim.gpu.presets import load_gpu
+from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, BenchmarkTimer
+from memsim.exploration.launch_sample import GROUPS, MOST_ROWS, choose_sample, sampled_teams
+from memsim.gpu.presets import load_gpu, override
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.trace import KernelRun
@@ -57,31 +58,32 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
     assert sizes == [MOST_ROWS] * MANY_SIMULATIONS + [MOST_ROWS // 4] * 2
 
 
-@pytest.mark.parametrize(("ptx", "groups"), [(SUM, 1), (LONGER, GROUPS)])
-def test_blocks_that_are_alike_are_sampled_together(placed, ptx, groups):
+def test_blocks_that_are_alike_are_the_first(placed):
     memory, x = placed
-    one = replace(launch(x), ptx=ptx, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
-    run = KernelRun(one, memory, check=False, tracing=True)
-    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 4)[-1] == groups
+    run = KernelRun(launch(x), memory, check=False, tracing=True)
+    assert choose_sample(run, 128, 10_000).teams.tolist() == list(range(2 * 128))
+
+
+def test_blocks_that_differ_are_groups(placed):
+    memory, x = placed
+    one = replace(launch(x), ptx=LONGER, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
+    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 10_000).teams
+    assert np.count_nonzero(np.diff(teams) > 1) == GROUPS - 1
 
 
 def test_small_launch_is_sampled_whole(placed):
     memory, x = placed
-    run = KernelRun(launch(x, 64), memory, check=False, tracing=True)
-    gpu = load_gpu("a100")
-    assert BenchmarkTimer(gpu)._sample(run, run.shape(16), MOST_ROWS) == (1, gpu, 64, 1)
+    sample = choose_sample(KernelRun(launch(x, 64), memory, check=False, tracing=True), 1)
+    assert (len(sample.teams), sample.loop) == (64, None)
 
 
-@pytest.mark.slow
-def test_smaller_sample_gives_nearly_the_same_time(placed):
+def test_two_waves_give_nearly_the_same_time(placed):
     memory, x = placed
     run = KernelRun(launch(x), memory, check=False, tracing=True)
-    timers = [BenchmarkTimer(load_gpu("a100"), report=lambda line: None) for _ in range(2)]
-    large, small = (
-        timer.simulate(run, False, rows) for timer, rows in zip(timers, (MOST_ROWS, MOST_ROWS // 4), strict=True)
-    )
-    assert timers[1].least_share < timers[0].least_share
-    assert small == pytest.approx(large, rel=0.1)
+    timer = BenchmarkTimer(override(load_gpu("a100"), {"sm.count": 16, "dram.channels": 8}), report=lambda line: None)
+    whole = timer.simulate(run, False, 10**9)
+    assert timer.simulate(run, False, 10_000) == pytest.approx(whole, rel=0.05)
+    assert timer.least_share == 0.5
 
 
 def test_probes_see_work_that_differs_along_x(placed):
@@ -91,9 +93,8 @@ def test_probes_see_work_that_differs_along_x(placed):
         "[steps];", "[steps]; add.s32 %r5, %r1, 1;"
     )
     one = replace(launch(x), ptx=by_x, grid=(64, 64, 1), arguments=[x, 1, 0])
-    timer = BenchmarkTimer(load_gpu("a100"))
-    run = KernelRun(one, memory, check=False, tracing=True)
-    assert timer._sample(run, run.shape(16), 4 * MOST_ROWS)[-1] == GROUPS
+    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 10_000).teams
+    assert np.count_nonzero(np.diff(teams) > 1) == GROUPS - 1
 
 
 @pytest.mark.parametrize(("row", "sampled"), [(128, 4), (128, 10), (64, 8), (100, 16)])
@@ -101,3 +102,18 @@ def test_samples_have_the_mean_work_of_rows(row, sampled):
     teams = sampled_teams(row * 96, sampled, GROUPS, row)
     assert len(set(teams.tolist())) == sampled
     assert (teams % row).mean() == pytest.approx(row / 2, rel=0.1)
+
+
+def test_sampled_teams_are_distinct_and_inside():
+    for n, wanted, row in (
+        (7, 7, 7),
+        (7, 3, 1),
+        (1000, 8, 1000),
+        (1000, 37, 10),
+        (1000, 37, 60),
+        (9, 8, 3),
+        (40, 30, 2),
+    ):
+        teams = sampled_teams(n, wanted, GROUPS, row=row)
+        assert len(np.unique(teams)) == len(teams) == wanted
+        assert teams.min() >= 0 and teams.max() < n

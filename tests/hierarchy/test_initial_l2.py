@@ -23,29 +23,3 @@ def test_a_flushed_l2_is_full_and_dirty(limit):
     assert own_dirty_sectors(system.machine, len(own.line_address)) == 0
     dirty = np.count_nonzero(cache.ways["dirty"]) / len(cache.tags)
     assert dirty > 0.9 if limit is None else dirty <= limit / gpu.l2.ways
-
-
-def test_scale_models_keep_the_ratios():
-    from memsim.gpu.scale_model import scale_models
-
-    gpu = load_gpu("h100")
-    for divisor, model in scale_models(gpu):
-        assert model.sm.count * divisor == pytest.approx(gpu.sm.count, rel=0.07)
-        assert model.l2.size_bytes * divisor == pytest.approx(gpu.l2.size_bytes, rel=0.07)
-
-
-def test_sampled_teams_are_distinct_and_inside():
-    from memsim.exploration.benchmark_timer import sampled_teams
-
-    for n, wanted, row in (
-        (7, 7, 7),
-        (7, 3, 1),
-        (1000, 8, 1000),
-        (1000, 37, 10),
-        (1000, 37, 60),
-        (9, 8, 3),
-        (40, 30, 2),
-    ):
-        teams = sampled_teams(n, wanted, groups=8, row=row)
-        assert len(np.unique(teams)) == len(teams) == wanted
-        assert teams.min() >= 0 and teams.max() < n

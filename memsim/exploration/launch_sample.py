@@ -1,0 +1,153 @@
+"""Which blocks of a benchmark's launch are simulated, and how much of their main loop.
+
+The sample runs on the whole GPU. A model with a fraction of the SMs, L2 and channels would not do: all blocks of a
+matrix product that run at once read the same tiles, so memory has to read nearly as much for half of them as for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from memsim.exploration.shorter_loops import LENGTHS, MainLoop, main_loop, shortened
+from memsim.gpu.config import GPU
+from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
+from memsim.trace.schema import Chunk, LaunchShape
+
+MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
+WHOLE = 2  # times as many, up to which a launch is simulated whole
+CUT = 64  # times as many, from which on loops are cut; up to it, tracing takes as long as the rest
+WAVES = 2  # of blocks
+PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
+ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
+GROUPS = 8  # of blocks with consecutive numbers, which the sample of other grids is made of
+_GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class LaunchSample:
+    """What of a launch is simulated.
+
+    Attributes:
+        teams: of blocks, by number.
+        loop: of which a few iterations are simulated; None: all rows are.
+    """
+
+    teams: np.ndarray
+    loop: MainLoop | None = None
+
+
+def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> LaunchSample:
+    """A sample of a launch.
+
+    A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others, two
+    waves are taken, as caches are cold in the first one. Where blocks are alike, these are the launch's first. If they
+    repeat one loop, the launch is taken whole up to many more instructions, and larger ones with the loop cut. Where
+    blocks differ, groups from the whole grid are taken.
+
+    Args:
+        wave: blocks that the GPU holds at once.
+        most_rows: as ``MOST_ROWS``.
+    """
+    team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
+    row = run.launch.grid[0] // run.launch.cluster[0]
+    chunks = [_team_rows(run, number) for number in sampled_teams(n_teams, PROBES, PROBES, row).tolist()]
+    counts = [max(1, len(chunk.op)) for chunk in chunks]
+    rows = float(np.mean(counts))
+    everything = np.arange(n_teams)
+    if n_teams * rows <= WHOLE * most_rows:
+        return LaunchSample(everything)
+    two, one = (min(n_teams, max(1, waves * wave // team)) for waves in (WAVES, 1))
+    if max(counts) > ALIKE * min(counts):
+        return LaunchSample(sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row))
+    loop = main_loop(chunks[0])
+    if loop is not None and two * rows > most_rows:
+        return LaunchSample(everything[:two], loop) if n_teams * rows > CUT * most_rows else LaunchSample(everything)
+    return LaunchSample(everything[:two])
+
+
+def _team_rows(run: KernelRun, number: int) -> Chunk:
+    """Memory instructions of the warps of one team of blocks."""
+    team = run.device.team
+    run.blocks(np.arange(number * team, (number + 1) * team))
+    return run.chunk(team, 0)
+
+
+def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
+    """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
+
+    Where blocks of different x do different work, as in causal attention, the spread must be even along x, too: each
+    group lies in another part of the grid's rows.
+
+    Args:
+        row: teams along the grid's x axis.
+
+    >>> sampled_teams(100, 4, groups=8, row=100).tolist()
+    [14, 30, 70, 86]
+    >>> (sampled_teams(128 * 128, 4, groups=4, row=128) % 128).tolist()
+    [80, 16, 112, 48]
+    """
+    if sampled >= n_teams:
+        return np.arange(n_teams)
+    groups = min(groups, sampled)
+    along = np.argsort(np.argsort(_GOLDEN * np.arange(1, groups + 1) % 1))  # a permutation
+    found = []
+    for number in range(groups):
+        length = sampled * (number + 1) // groups - sampled * number // groups
+        first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
+        at = first + int((_GOLDEN * (number + 1)) % 1 * (stop - first - length))
+        if stop - first >= 2 * row:
+            x = (2 * int(along[number]) + 1) * row // (2 * groups) - length // 2
+            at = min(max(at // row * row + x, first), stop - length)
+        found.append(at + np.arange(length))
+    return np.concatenate(found)
+
+
+def trace_sample(
+    run: KernelRun, folder: Path, gpu: GPU, shape: LaunchShape, sample: LaunchSample
+) -> list[tuple[Path, float]]:
+    """Write the trace of a sample, as if its blocks were the first ones of the launch.
+
+    Args:
+        shape: of the launch.
+
+    Returns:
+        The trace, and the share of the blocks' rows that it has: 1. Where the loop is cut, one for each of LENGTHS.
+    """
+    rows = 0
+    run.device.log.clear()
+    shape = replace(shape, grid=(run.launch.n_blocks, 1, 1))
+    lengths = [None] if sample.loop is None else LENGTHS
+    paths, written = [folder / f"sample{number}.h5" for number in range(len(lengths))], [0] * len(lengths)
+    with ExitStack() as open_files:
+        writers = [open_files.enter_context(begin_trace(run, path, gpu)) for path in paths]
+        for first, ids in _batches(run, sample.teams):
+            run.blocks(ids)
+            chunk = run.chunk(len(ids), first * run.device.warps)
+            rows += len(chunk.op)
+            for number, (writer, length) in enumerate(zip(writers, lengths, strict=True)):
+                kept = chunk if sample.loop is None or length is None else shortened(chunk, sample.loop.op, length)
+                written[number] += len(kept.op)
+                writer.append(first + np.arange(len(ids)), kept)
+        for writer in writers:
+            finish_trace(run, writer, shape)
+    return [(path, one / max(rows, 1)) for path, one in zip(paths, written, strict=True)]
+
+
+def _batches(run: KernelRun, teams: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Blocks of a sample to run in one go, with the number of the first one in the sample.
+
+    Their log stays below BATCH_BYTES, as the one before shows: a larger one costs more time for new memory than for
+    rows.
+    """
+    team, done, step = run.device.team, 0, 1
+    while done < len(teams):
+        ids = (teams[done : done + step, None] * team + np.arange(team)).ravel()
+        yield done * team, ids
+        done += step
+        per_team = max(run.device.log.n_bytes // step, 1)
+        step = max(1, min(run.batch // team, BATCH_BYTES // per_team))
