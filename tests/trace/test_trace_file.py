@@ -177,7 +177,7 @@ def test_file_before_1_8_has_no_separate_links(tmp_path):
 
 
 CODE = replace(SCOREBOARD, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
-ACCESS, RESULT = (3, 0, 4, 0), (5, 0b1001, 1, 6)  # set, wait, stall, result
+ACCESS, RESULT = (3, 0, 4, 0, NO_WAIT), (5, 0b1001, 1, 6, 2)  # set, wait, stall, result, groups left
 
 
 def write_controls(path, access=ACCESS, result=RESULT, issue=CODE, op=0):
@@ -195,7 +195,7 @@ def test_control_codes_are_read_as_written(tmp_path):
     (found,) = trace.chunks()
     assert [tuple(getattr(found, name)[row] for name in CONTROL_DEFAULTS) for row in (0, 1)] == [ACCESS, RESULT]
     assert (trace.issue.dependence, trace.issue.instructions) == (CODE.dependence, CODE.instructions)
-    for at in range(4):
+    for at in range(5):
         other = tuple(value + (k == at and value != 0) for k, value in enumerate(RESULT))
         assert other == RESULT or write_controls(tmp_path / "u.h5", result=other) != digest
 
@@ -203,12 +203,14 @@ def test_control_codes_are_read_as_written(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (dict(access=(6, 0, 4, 0)), "scoreboard_set must be 0 to 5, or 7 for none"),
-        (dict(access=(3, 64, 4, 0)), "scoreboard_wait must not be more than 63"),
-        (dict(access=(3, 0, 16, 0)), "stall must not be more than 15"),
-        (dict(result=(5, 0, 4, 12)), "result must not be more than 11"),
-        (dict(result=(5, 0, 4, 0)), "result must be given where a row without access sets a scoreboard"),
-        (dict(access=(3, 0, 4, 1)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(6, 0, 4, 0, NO_WAIT)), "scoreboard_set must be 0 to 5, or 7 for none"),
+        (dict(access=(3, 64, 4, 0, NO_WAIT)), "scoreboard_wait must not be more than 63"),
+        (dict(access=(3, 0, 16, 0, NO_WAIT)), "stall must not be more than 15"),
+        (dict(result=(5, 0, 4, 14, NO_WAIT)), "result must not be more than 13"),
+        (dict(result=(5, 0, 4, 0, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(3, 0, 4, 1, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(3, 0, 4, 12, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(result=(5, 0, 4, 1, 8)), "wait_products must be 0 to 7, or 255 for none"),
         (dict(op=1), "scoreboard_set must be 7 of an access that has no result"),
         (dict(issue=SCOREBOARD), "scoreboard_set must be 7, as `dependence` is no control_code"),
     ],
