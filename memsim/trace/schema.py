@@ -18,6 +18,8 @@
     /sources         JSON text, the lines of the files that ops name (from 1.5 on, see trace.source_text)
     /addresses       byte offsets from the instruction's base, one per active lane, of explicit instructions
 
+From 1.14 on a column of /instructions is left out if it has nothing but its default (INSTRUCTION_DEFAULTS).
+
 ``kernel`` is the kernel function's name and ``source`` the file that describes it. ``gpu`` is the preset whose size
 chose the blocks and for which compiled code was compiled; it is empty where that is not known (trace.target_gpu).
 ``width`` is the number of bytes that one lane accesses; ``array`` is a row of /arrays. Lines and columns count from 1;

@@ -17,7 +17,7 @@ from memsim import __version__
 from memsim.support import hdf5
 from memsim.support.files import replacing, writing
 from memsim.trace import source_text
-from memsim.trace.digest import STREAMS, ContentDigest
+from memsim.trace.digest import DEFAULTS, STREAMS, ContentDigest
 from memsim.trace.schema import (
     ARRAY_COLUMNS,
     INSTRUCTION_COLUMNS,
@@ -81,7 +81,9 @@ class TraceWriter:
             self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
             # They stay open: closing one compresses its last chunk, which the next batch fills further.
             self._streams = {
-                name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in self._dtypes.items()
+                name: _create_stream(self._file, name, np.dtype(dtype))
+                for name, dtype in self._dtypes.items()
+                if not self._digest.is_plain(name)
             }
             self._opened = stack.pop_all()
         return self
@@ -178,13 +180,22 @@ class TraceWriter:
 
     def _extend(self, name: str, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, dtype=self._dtypes[name])
-        self._digest.take(name, values)
+        plain = self._digest.is_plain(name)
+        before = self._digest.take(name, values)
+        if self._digest.is_plain(name):
+            return
         with writing(self.path):
-            dataset = self._streams[name]
-            size = dataset.shape[0]
-            dataset.resize(size + len(values), axis=0)
-            dataset[size:] = values
-            self._sink.check()
+            if plain:
+                self._streams[name] = _create_stream(self._file, name, values.dtype)
+                self._append(name, np.full(before, DEFAULTS[name], values.dtype))
+            self._append(name, values)
+
+    def _append(self, name: str, values: np.ndarray) -> None:
+        dataset = self._streams[name]
+        size = dataset.shape[0]
+        dataset.resize(size + len(values), axis=0)
+        dataset[size:] = values
+        self._sink.check()
 
 
 def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
