@@ -31,7 +31,7 @@ from memsim.hierarchy.translation.parameters import translation_parameters
 from memsim.jit.compile_entry import entry
 from memsim.jit.plain_python import level_records
 from memsim.jit.specialization import is_fixed
-from memsim.trace.schema import SCOREBOARDS
+from memsim.trace.schema import PRODUCT_GROUPS, SCOREBOARDS
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
@@ -316,6 +316,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         setters=np.zeros(boards * sm_state.RING if len(controls) else 0, np.uint8),
         stalls=np.zeros(warps if len(controls) else 0, np.int64),
         results=results(common.gpu),
+        groups=np.zeros(warps * PRODUCT_GROUPS if len(controls) else 0, np.int64),
         signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
         mbarriers=np.zeros(len(tx.arrivals), sm_state.PHASE),
         ports=np.zeros(n * schedulers, np.int64),

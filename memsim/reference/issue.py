@@ -37,7 +37,7 @@ class IssueUnit:
             count: instructions, the last `begun` of them memory instructions or of variable latency.
             critical_path: instructions on the longest chain of dependences.
             mix: instructions of each class, and those on the critical path, if it is `known`.
-            last: class of a last instruction of variable latency; "" if there is none.
+            last: class of a last instruction that only has to begin; "" if there is none.
         """
         sm = self.gpu.sm
         one = Fraction(sm.issue_cycles * self.schedulers, sm.issue_per_cycle)
@@ -48,7 +48,8 @@ class IssueUnit:
         for name, busy in self._pipe_cycles(mix).items():
             if busy:
                 self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy
-                ends.append(ceil(self.pipe_free[name] - self._occupancy(last, 1).get(name, 0)))
+                product = busy if name == "tensor" and last in ("product", "group") else Fraction(0)
+                ends.append(ceil(self.pipe_free[name] - self._occupancy(last, 1).get(name, product)))
         return max(*ends, time + self._critical_path(mix))
 
     def generate_addresses(self, time: int) -> int:

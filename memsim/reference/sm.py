@@ -9,6 +9,7 @@ of unanswered loads of a class, as the wait masks and counters of NVIDIA's machi
 from __future__ import annotations
 
 from collections.abc import Generator
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import simpy
@@ -21,7 +22,7 @@ from memsim.reference.l1 import L1Cache
 from memsim.reference.load_store import LoadStoreUnit
 from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
 from memsim.reference.warp import Block, OutstandingAccess, OutstandingLoad, Warp
-from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, LoadClass, OpKind
+from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, SCOREBOARDS, Flag, LoadClass, OpKind
 from memsim.trace.transactions import CONSTANT_FLAG
 
 if TYPE_CHECKING:
@@ -125,6 +126,8 @@ class MultiprocessorUnit:
         done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["instruction_mix"]), pipe, first)
         if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
             done = max(done, unit.generate_addresses(first))
+        if result == "group":
+            warp.groups.append(max(done, ceil(unit.pipe_free["tensor"])))
         warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
             yield self.wait_for_stage(warp, done)
@@ -140,10 +143,11 @@ class MultiprocessorUnit:
 
     def set_scoreboard(self, warp: Warp) -> None:
         """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
-        if result := self.result_class(warp):
+        number = int(self.model.control(warp.pc)["set"]) if self.result_class(warp) else NO_SCOREBOARD
+        if number != NO_SCOREBOARD:
             load = OutstandingLoad(self.clock.event())
-            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(result))
-            warp.scoreboards[int(self.model.control(warp.pc)["set"])].append(load)
+            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(self.result_class(warp)))
+            warp.scoreboards[number].append(load)
 
     # Divergent paths
 
@@ -228,6 +232,12 @@ class MultiprocessorUnit:
                 found += loads[: max(len(loads) - unanswered, 0)]
         return found
 
+    def groups_done(self, warp: Warp) -> int:
+        """When the groups of products are done that the next instruction, or the end, waits for (wgmma.wait_group)."""
+        control = self.model.control(warp.pc) if warp.pc != warp.end else None
+        left = 0 if warp.pc == warp.end else NO_LIMIT if control is None else int(control["products"])
+        return warp.groups[-1 - left] if left < len(warp.groups) else 0
+
     def may_wait(self, warp: Warp) -> bool:
         """Whether the scheduler leaves the warp: it ends, or its next instruction may have to wait for loads."""
         if warp.pc == warp.end:
@@ -236,13 +246,14 @@ class MultiprocessorUnit:
         if not self.scoreboard:
             return bool(i["flags"] & SEQUENCE_ENDS)
         control = self.model.control(warp.pc)
-        limited = control is not None and control["wait"] > 0
+        limited = control is not None and (control["wait"] > 0 or control["products"] != NO_LIMIT)
         limited |= any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
         return limited or any(not load.waited for load in self.needed(warp))
 
     def wait_for_loads(self, warp: Warp, time: int) -> Process:
         """Wait for the loads that the next instruction needs, from `time` on."""
         warp.in_sequence = False
+        time = max(time, self.groups_done(warp))
         for load in self.needed(warp):
             time = max(time, (yield load.answered))
             load.waited = True

@@ -41,6 +41,7 @@ class Warp:
     # Of machine code: what sets each scoreboard, and the cycle from which the next instruction may issue.
     scoreboards: dict[int, list[OutstandingLoad]] = field(default_factory=lambda: defaultdict(list))
     next_issue: int = 0
+    groups: list[int] = field(default_factory=list)  # when each group of products of its warp group is done
 
 
 @dataclass(eq=False)

@@ -171,7 +171,7 @@ def sort_rows(rows, target, columns):
         target: where each warp's first row goes; counted up.
     """
     op, flags, compute_run, mask, base, stride, off_path, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
-    scoreboard_set, scoreboard_wait, stall, result = columns[12:]
+    scoreboard_set, scoreboard_wait, stall, result, wait_products = columns[12:]
     for i in range(len(rows)):
         row = rows[i]
         to = target[row["warp"]]
@@ -192,6 +192,7 @@ def sort_rows(rows, target, columns):
         scoreboard_wait[to] = row["scoreboard_wait"]
         stall[to] = row["stall"]
         result[to] = row["result"]
+        wait_products[to] = row["wait_products"]
 
 
 @loop

@@ -73,3 +73,4 @@ def without_control_code(row):
     row["scoreboard_wait"] = 0
     row["stall"] = 0
     row["result"] = 0
+    row["wait_products"] = NO_WAIT

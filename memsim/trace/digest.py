@@ -31,6 +31,7 @@ STREAMS: dict[str, str] = {
     **{f"instructions/{name}": dtype for name, dtype in INSTRUCTION_COLUMNS.items()},
     "addresses": ADDRESS_DTYPE,
 }
+DEFAULTS = {f"instructions/{name}": value for name, value in INSTRUCTION_DEFAULTS.items()}
 
 
 class ContentDigest:
@@ -40,15 +41,28 @@ class ContentDigest:
     """
 
     def __init__(self) -> None:
-        # Columns with a default that have nothing else so far.
-        self._plain = {f"instructions/{name}": value for name, value in INSTRUCTION_DEFAULTS.items()}
+        self._plain = dict.fromkeys(DEFAULTS, 0)  # how many values columns have that have only their default so far
         self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
 
-    def take(self, name: str, values: np.ndarray) -> None:
-        """Take the next values of a stream, contiguous and of its dtype."""
+    def is_plain(self, name: str) -> bool:
+        """Whether a stream has a default and nothing else so far."""
+        return name in self._plain
+
+    def take(self, name: str, values: np.ndarray) -> int:
+        """Take the next values of a stream, contiguous and of its dtype.
+
+        Returns:
+            How many default values lie before them that were not hashed until now.
+        """
+        before = 0
+        if name in self._plain:
+            if not (values != DEFAULTS[name]).any():
+                self._plain[name] += len(values)
+                return 0
+            before = self._plain.pop(name)
+            self._hashes[name].update(np.full(before, DEFAULTS[name], values.dtype).data)
         self._hashes[name].update(values.data)
-        if name in self._plain and (values != self._plain[name]).any():
-            del self._plain[name]
+        return before
 
     def hexdigest(
         self,

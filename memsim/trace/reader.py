@@ -29,8 +29,11 @@ from memsim.trace.schema import (
     MOST_STALL,
     NO_OP,
     NO_SCOREBOARD,
+    NO_WAIT,
     OP_COLUMNS,
     OP_DEFAULTS,
+    PRODUCT,
+    PRODUCT_GROUPS,
     RESULT_CLASSES,
     SCHEMA,
     SCOREBOARDS,
@@ -282,8 +285,12 @@ class Trace:
         ):  # fmt: skip
             if (getattr(chunk, name) > most).any():
                 raise self._bad(f"instructions/{name}", f"must not be more than {most}")
-        if ((chunk.result > 0) != (sets & ~access)).any():
+        products = (chunk.result >= PRODUCT) & ~access
+        if (((chunk.result > 0) & ~products) != (sets & ~access)).any():
             raise self._bad("instructions/result", "must be given where a row without access sets a scoreboard")
+        if ((chunk.wait_products >= PRODUCT_GROUPS) & (chunk.wait_products != NO_WAIT)).any():
+            known = f"0 to {PRODUCT_GROUPS - 1}, or {NO_WAIT} for none"
+            raise self._bad("instructions/wait_products", f"must be {known}")
         silent = np.array([op.load_class is None for op in self.ops], bool)
         if silent[chunk.op[sets & access]].any():
             raise self._bad("instructions/scoreboard_set", f"must be {NO_SCOREBOARD} of an access that has no result")

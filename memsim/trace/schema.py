@@ -18,6 +18,8 @@
     /sources         JSON text, the lines of the files that ops name (from 1.5 on, see trace.source_text)
     /addresses       byte offsets from the instruction's base, one per active lane, of explicit instructions
 
+From 1.14 on a column of /instructions is left out if it has nothing but its default (INSTRUCTION_DEFAULTS).
+
 ``kernel`` is the kernel function's name and ``source`` the file that describes it. ``gpu`` is the preset whose size
 chose the blocks and for which compiled code was compiled; it is empty where that is not known (trace.target_gpu).
 ``width`` is the number of bytes that one lane accesses; ``array`` is a row of /arrays. Lines and columns count from 1;
@@ -55,6 +57,11 @@ compute run if ``result`` names its class: 1 is the first of RESULT_CLASSES, 0 i
 the access, or of that instruction: cycles from its issue until the warp's next instruction may issue. Copies are waited
 for by class, because machine code waits for groups of them.
 
+Matrix products of a warp group (wgmma) run on while their warp issues what follows (from 1.14 on). A row without access
+ends with each of them: ``result`` is PRODUCT, or GROUP of the last one of a group. It sets no scoreboard.
+``wait_products`` is how many of the warp's most recent groups may be unfinished when the row issues, NO_WAIT for any
+number. That wait comes before the row's compute run, like the others.
+
 ``dependence`` is what a source knows of waits: "control_code" (as above), "scoreboard" (by class), or "sequence",
 where only the flags show where a warp waits, and it then waits for everything. Flags are always written.
 ``instructions`` is where compute runs come from: "machine_code" (from 1.10 on: machine code was executed, and each
@@ -87,7 +94,7 @@ import numpy as np
 from memsim.support.deprecated import old_fields, old_names
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 13)
+VERSION = (1, 14)
 __getattr__ = old_names(__name__)
 
 
@@ -175,6 +182,7 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "scoreboard_wait": "u1",
     "stall": "u1",
     "result": "u1",
+    "wait_products": "u1",
 }
 
 
@@ -188,7 +196,9 @@ def instruction_columns(warp_size: int) -> dict[str, str]:
 
 
 WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
-CONTROL_DEFAULTS = {"scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0}
+CONTROL_DEFAULTS = {
+    "scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0, "wait_products": NO_WAIT,
+}  # fmt: skip
 # Columns that a file of an older minor version lacks.
 INSTRUCTION_DEFAULTS: dict[str, int] = {
     "off_path": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "instruction_mix": 0, "phase": 0, **CONTROL_DEFAULTS,
@@ -245,8 +255,11 @@ MIX_DEFAULTS = {
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a compute run
 MOST_MIXES = 1 << 16
 MOST_STALL = 15  # cycles: a stall count has four bits
-# Of instructions without access that set a scoreboard: those of variable latency, by what decides on it.
-RESULT_CLASSES = (*_CLASSES_BEFORE_1_12, "tensor", "constant", "register")  # the last: S2R, special registers
+# Of instructions without access that set a scoreboard: those of variable latency, by what decides on it. "register" are
+# special registers (S2R). The last two set none: products of a warp group, and the last one of a group of products.
+RESULT_CLASSES = (*_CLASSES_BEFORE_1_12, "tensor", "constant", "register", "product", "group")
+PRODUCT, GROUP = (RESULT_CLASSES.index(name) + 1 for name in ("product", "group"))
+PRODUCT_GROUPS = 8  # of products that a warp can tell apart: waits leave fewer of them unfinished
 
 
 @dataclass(frozen=True)
@@ -367,7 +380,8 @@ class Chunk:
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
         op, flags, compute_run, mask, base, stride, off_path, wait_long, wait_short, wait_copies, instruction_mix,
-        phase, scoreboard_set, scoreboard_wait, stall, result: [n_instructions], dtypes of instruction_columns.
+        phase, scoreboard_set, scoreboard_wait, stall, result, wait_products: [n_instructions], dtypes of
+            instruction_columns.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -390,6 +404,7 @@ class Chunk:
     scoreboard_wait: np.ndarray
     stall: np.ndarray
     result: np.ndarray
+    wait_products: np.ndarray
     addresses: np.ndarray
 
     __getattr__ = old_fields("Chunk")

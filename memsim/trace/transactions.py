@@ -43,8 +43,9 @@ NO_ANSWER = len(LoadClass)
 DIVERGENCE = np.dtype([("second", "<u4"), ("reconvergence", "<u4")])
 
 # Of a trace of machine code, what its control codes say of a row (memsim.trace.schema): the scoreboard that it sets,
-# those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's.
-CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1")])
+# those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's, how many
+# groups of products of a warp group may be unfinished.
+CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1"), ("products", "u1")])
 
 # Bits of `flags` in addition to schema.Flag's (without `path_switch`): a load that L1 does not serve; an access of the
 # constants' own unit.

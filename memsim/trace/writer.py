@@ -17,7 +17,7 @@ from memsim import __version__
 from memsim.support import hdf5
 from memsim.support.files import replacing, writing
 from memsim.trace import source_text
-from memsim.trace.digest import STREAMS, ContentDigest
+from memsim.trace.digest import DEFAULTS, STREAMS, ContentDigest
 from memsim.trace.schema import (
     ARRAY_COLUMNS,
     INSTRUCTION_COLUMNS,
@@ -83,7 +83,9 @@ class TraceWriter:
             self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
             # They stay open: closing one compresses its last chunk, which the next batch fills further.
             self._streams = {
-                name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in self._dtypes.items()
+                name: _create_stream(self._file, name, np.dtype(dtype))
+                for name, dtype in self._dtypes.items()
+                if not self._digest.is_plain(name)
             }
             self._opened = stack.pop_all()
         return self
@@ -182,21 +184,30 @@ class TraceWriter:
 
     def _extend(self, name: str, values: np.ndarray) -> None:
         """Take the next values of a stream; small batches are written together, as each write costs h5py about 1 ms."""
-        values = np.array(values, dtype=self._dtypes[name], order="C")  # a copy: the caller may reuse its array
-        self._digest.take(name, values)
-        self._held[name].append(values)
-        self._held_bytes[name] += values.nbytes
+        values = np.ascontiguousarray(values, dtype=self._dtypes[name])
+        before = self._digest.take(name, values)
+        if self._digest.is_plain(name):
+            return
+        held = self._held[name]
+        if before:
+            held.append(np.full(before, DEFAULTS[name], values.dtype))
+        held.append(values)
+        self._held_bytes[name] += (before + len(values)) * values.itemsize
         if self._held_bytes[name] >= CHUNK_BYTES:
             self._write_held(name)
+        else:
+            held[-1] = values.copy()  # the caller may use its array again
 
     def _write_held(self, name: str) -> None:
         """Write what :meth:`_extend` has taken of a stream since the last write."""
         if not (held := self._held[name]):
             return
-        values = np.concatenate(held)
+        values = held[0] if len(held) == 1 else np.concatenate(held)
         held.clear()
         self._held_bytes[name] = 0
         with writing(self.path):
+            if name not in self._streams:  # its first value that is not the default
+                self._streams[name] = _create_stream(self._file, name, values.dtype)
             dataset = self._streams[name]
             size = dataset.shape[0]
             dataset.resize(size + len(values), axis=0)

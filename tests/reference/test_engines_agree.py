@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.system import System
+from memsim.trace.schema import GROUP, MIX, NO_SCOREBOARD, NO_WAIT, PRODUCT
 
 
 @drawn(150, quick=15)
@@ -63,3 +64,36 @@ def test_wavefronts_overlap_the_wait_for_l2(wavefronts):
         return int(trial.instruction_latency_sum.sum())
 
     assert latency(wavefronts) == max(latency(0), wavefronts - 1)
+
+
+def _product_row(kind: int, left: int, compute_run: int) -> dict:
+    """A product of a warp group, one that ends a group, a load, or instructions; it may wait for groups."""
+    if kind == LOAD:
+        return machines.instruction([(left, 1)], sequence=False, control=(0, 0, 1, 0, left))
+    result = kind if kind in (PRODUCT, GROUP) else 0
+    control = (NO_SCOREBOARD, int(kind == WAIT), 0, result, NO_WAIT if kind in (PRODUCT, GROUP) else left)
+    run = dict(compute_run=1 if result else compute_run, off_path=0, instruction_mix=1 if result else 0)
+    return machines.instruction(sequence=False, waits=[NO_WAIT] * 3, control=control, **run)
+
+
+LOAD, WAIT = 100, 101
+PRODUCT_ROWS = st.builds(
+    _product_row, st.sampled_from([PRODUCT, GROUP, GROUP, LOAD, WAIT, 0]), st.sampled_from([0, 1, 2, NO_WAIT]),
+    st.sampled_from([1, 5, 60]),
+)  # fmt: skip
+
+
+@drawn(60, quick=6)
+@given(
+    warps=st.lists(st.lists(PRODUCT_ROWS, min_size=1, max_size=12), min_size=1, max_size=6),
+    schedulers=st.sampled_from([1, 2]),
+)
+def test_engines_agree_on_products_of_warp_groups(warps, schedulers):
+    mixes = np.zeros(2, MIX)
+    mixes["count_tensor"], mixes["count_tensor_group_f16"] = [0, 1], [0, 16400]
+    pipes = dict(tensor_group_f16_macs=512)
+    gpu = machines.gpu(
+        sm__dependence="scoreboard", sm__schedulers=schedulers, sm__issue_per_cycle=schedulers, sm__pipes=pipes
+    )
+    tx = machines.trace([[warp] for warp in warps], addresses=range(256), mixes=mixes)
+    assert_equal(*both(tx, gpu, 4, 0))

@@ -35,6 +35,8 @@ from memsim.trace.schema import (
     NO_OP,
     NO_SCOREBOARD,
     NO_WAIT,
+    PRODUCT,
+    PRODUCT_GROUPS,
     RESULT_CLASSES,
     SCOREBOARDS,
     WAIT_COLUMNS,
@@ -53,7 +55,7 @@ from memsim.trace.transactions import (
 )
 
 N_OPS = 4
-NO_CONTROL = (NO_SCOREBOARD, 0, 0, 0)
+NO_CONTROL = (NO_SCOREBOARD, 0, 0, 0, NO_WAIT)
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
 BASE: dict[str, dict[str, Any]] = {
     "sm": dict(
@@ -109,7 +111,7 @@ def instruction(
     awaits: int = 0,
     data: bool = False,
     divergence: tuple[int, int] = (0, 0),
-    control: tuple[int, int, int, int] = NO_CONTROL,
+    control: tuple[int, ...] = NO_CONTROL,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -123,7 +125,7 @@ def instruction(
         arrives, awaits: at which phase of an mbarrier, 0 for none.
         data: a store of what the loads of its sequence bring.
         divergence: rows from it to the second path, and to where both reconverge.
-        control: CONTROL of machine code, as far as the instruction can have it.
+        control: CONTROL of machine code, its first fields at least, as far as the instruction can have it.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
     flags |= Flag.arrives * (arrives > 0) | Flag.awaits * (awaits > 0)
@@ -133,12 +135,16 @@ def instruction(
     answers = NO_ANSWER
     if kind in (OpKind.load, OpKind.atomic) and (transactions or slots):
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
-    sets, waits_for, stall, result = control
+    sets, waits_for, stall, result, products = (*control, *NO_CONTROL[len(control) :])
     if answers == NO_ANSWER and (
         not result or not compute_run or barrier or masked or arrives or awaits or transactions or slots
     ):
         sets, result = NO_SCOREBOARD, 0
-    control = sets, waits_for, stall, result if answers == NO_ANSWER and sets != NO_SCOREBOARD else 0
+    if answers == NO_ANSWER and result >= PRODUCT:
+        sets = NO_SCOREBOARD
+    elif answers != NO_ANSWER or sets == NO_SCOREBOARD:
+        result = 0
+    control = sets, waits_for, stall, result, products
     return dict(
         control=control,
         transactions=list(transactions), kind=kind, op=op, flags=flags, compute_run=compute_run,
@@ -393,12 +399,13 @@ def _translation(draw) -> dict[str, Any]:
 
 
 def _controls() -> st.SearchStrategy:
-    """Control codes that set few scoreboards and often wait for them."""
+    """Control codes that set few scoreboards and often wait for them, or for groups of products."""
     number, mask = (
         st.sampled_from([NO_SCOREBOARD, 0, 1, 1, SCOREBOARDS - 1]),
         st.sampled_from([0, 0, 1, 2, 3, 1 << SCOREBOARDS - 1]),
     )
-    return st.tuples(number, mask, st.sampled_from([0, 1, 4, 15]), st.integers(0, len(RESULT_CLASSES)))
+    products = st.sampled_from([NO_WAIT, NO_WAIT, 0, 1, PRODUCT_GROUPS - 1])
+    return st.tuples(number, mask, st.sampled_from([0, 1, 4, 15]), st.integers(0, len(RESULT_CLASSES)), products)
 
 
 @st.composite

@@ -15,6 +15,8 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import (
     EXPLICIT,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
     MIX,
     LaunchShape,
 )
@@ -52,11 +54,17 @@ def link(file):
     file["addresses"] = h5py.ExternalLink("other.h5", "x")
 
 
+def with_column(file, name):
+    """A column that was left out because it has nothing but its default."""
+    values = np.full(len(file["instructions/op"]), INSTRUCTION_DEFAULTS[name], INSTRUCTION_COLUMNS[name])
+    return file.create_dataset(f"instructions/{name}", data=values)
+
+
 def two_mixes(file):
     for name in MIX.names:
         replaced(f"instruction_mixes/{name}", lambda v: np.append(v, v))(file)
     file["instruction_mixes/count_half"][1] = 4
-    file["instructions/instruction_mix"][0] = 1
+    with_column(file, "instruction_mix")[0] = 1
 
 
 def longer_chain(file):
@@ -114,7 +122,10 @@ DAMAGE = {
     "explicit": (element("instructions/stride", 0, EXPLICIT), "warps/first_address"),
     "dependence": (attribute("dependence", "neither"), "dependence"),
     "instructions": (attribute("instructions", 3), "instructions"),
-    "mix beyond the table": (element("instructions/instruction_mix", 0, 1), "instructions/instruction_mix"),
+    "mix beyond the table": (
+        lambda file: with_column(file, "instruction_mix").__setitem__(0, 1),
+        "instructions/instruction_mix",
+    ),
     "mix of another compute run": (two_mixes, "instructions/instruction_mix"),
     "mixes without a first row": (element("instruction_mixes/count_fp32", 0, 1), "instruction_mixes"),
     "longer chain than there is": (longer_chain, "instruction_mixes/critical_half"),

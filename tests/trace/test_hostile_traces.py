@@ -12,7 +12,7 @@ from trace_programs import ARRAYS, OPS, chunk
 from experiments.robustness.trying import Outcome, command, tried
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
-from memsim.trace.schema import INDEX_COLUMNS, INSTRUCTION_COLUMNS, Flag, LaunchShape
+from memsim.trace.schema import INDEX_COLUMNS, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 GIGA = 1 << 30
@@ -34,7 +34,7 @@ def claim(file, name, length, **options):
 
 
 def one_warp_of_many_rows(file):
-    for name in INSTRUCTION_COLUMNS:
+    for name in list(file["instructions"]):
         claim(file, f"instructions/{name}", 1 << 33, chunks=(1 << 17,), **PACK)
     file["warps/first_instruction"][1] = 1 << 33
 

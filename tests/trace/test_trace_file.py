@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 
+import h5py
 import numpy as np
 import pytest
 from budget import drawn
@@ -109,7 +110,7 @@ def test_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write_trace(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
-        del file["instructions/off_path"]
+        assert "instructions/off_path" not in file
         file.attrs["version"] = [1, 1]
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -177,7 +178,7 @@ def test_file_before_1_8_has_no_separate_links(tmp_path):
 
 
 CODE = replace(SCOREBOARD, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
-ACCESS, RESULT = (3, 0, 4, 0), (5, 0b1001, 1, 6)  # set, wait, stall, result
+ACCESS, RESULT = (3, 0, 4, 0, NO_WAIT), (5, 0b1001, 1, 6, 2)  # set, wait, stall, result, groups left
 
 
 def write_controls(path, access=ACCESS, result=RESULT, issue=CODE, op=0):
@@ -195,7 +196,7 @@ def test_control_codes_are_read_as_written(tmp_path):
     (found,) = trace.chunks()
     assert [tuple(getattr(found, name)[row] for name in CONTROL_DEFAULTS) for row in (0, 1)] == [ACCESS, RESULT]
     assert (trace.issue.dependence, trace.issue.instructions) == (CODE.dependence, CODE.instructions)
-    for at in range(4):
+    for at in range(5):
         other = tuple(value + (k == at and value != 0) for k, value in enumerate(RESULT))
         assert other == RESULT or write_controls(tmp_path / "u.h5", result=other) != digest
 
@@ -203,12 +204,14 @@ def test_control_codes_are_read_as_written(tmp_path):
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        (dict(access=(6, 0, 4, 0)), "scoreboard_set must be 0 to 5, or 7 for none"),
-        (dict(access=(3, 64, 4, 0)), "scoreboard_wait must not be more than 63"),
-        (dict(access=(3, 0, 16, 0)), "stall must not be more than 15"),
-        (dict(result=(5, 0, 4, 12)), "result must not be more than 11"),
-        (dict(result=(5, 0, 4, 0)), "result must be given where a row without access sets a scoreboard"),
-        (dict(access=(3, 0, 4, 1)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(6, 0, 4, 0, NO_WAIT)), "scoreboard_set must be 0 to 5, or 7 for none"),
+        (dict(access=(3, 64, 4, 0, NO_WAIT)), "scoreboard_wait must not be more than 63"),
+        (dict(access=(3, 0, 16, 0, NO_WAIT)), "stall must not be more than 15"),
+        (dict(result=(5, 0, 4, 14, NO_WAIT)), "result must not be more than 13"),
+        (dict(result=(5, 0, 4, 0, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(3, 0, 4, 1, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(3, 0, 4, 12, NO_WAIT)), "result must be given where a row without access sets a scoreboard"),
+        (dict(result=(5, 0, 4, 1, 8)), "wait_products must be 0 to 7, or 255 for none"),
         (dict(op=1), "scoreboard_set must be 7 of an access that has no result"),
         (dict(issue=SCOREBOARD), "scoreboard_set must be 7, as `dependence` is no control_code"),
     ],
@@ -288,10 +291,10 @@ def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
         for name in ("dependence", "instructions"):
             del file.attrs[name]
         del file["instruction_mixes"], file["ops/async_copy"], file["ops/by_data"], file["sources"]
-        for name in (*WAIT_COLUMNS, "instruction_mix", *CONTROL_DEFAULTS):
-            del file[f"instructions/{name}"]
+        assert not {"off_path", *WAIT_COLUMNS, "instruction_mix", *CONTROL_DEFAULTS} & set(file["instructions"])
         for name in OLDER[minor]:
-            del file["instructions/off_path" if name == "off_path" else f"ops/{name}"]
+            if name != "off_path":
+                del file[f"ops/{name}"]
     unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -317,3 +320,17 @@ def test_texts_of_trace_are_shown_on_one_line(tmp_path):
     trace = Trace.open(tmp_path / "t.h5")
     assert (trace.kernel, trace.source, trace.parameters) == ("k\\n2", "s\\r", {"a\\n": "b\\t"})
     assert (trace.ops[0].file, trace.ops[0].text, trace.arrays[0].name) == ("a\\nb.py", "\\x1b[31m", "x\\u202e")
+
+
+def test_columns_at_their_default_are_left_out(tmp_path):
+    """Also where the first other value comes in a later batch, as of a file that has all of them."""
+    row, other = ROWS[0][0][:6] + (0, ROWS[0][0][7]), ROWS[0][0][:6] + (3, ROWS[0][0][7])
+    programs = [[row], [row], [row], [other]]
+    digests = {write_trace(tmp_path / f"{k}.h5", programs, k) for k in (1, 2)}
+    assert len(digests) == 1
+    with h5py.File(tmp_path / "1.h5") as file:
+        assert "off_path" in file["instructions"] and "phase" not in file["instructions"]
+    (found,) = Trace.open(tmp_path / "1.h5").chunks()
+    assert found.off_path.tolist() == [0, 0, 0, 3] and found.phase.tolist() == [0] * 4
+    unsealed(tmp_path / "1.h5")  # so that the digest is compared
+    list(Trace.open(tmp_path / "1.h5").chunks())

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.sm.state import CRITICAL_PATH, PIPES, SLOTS, TICKS
+from memsim.hierarchy.sm.scoreboard import end_group
+from memsim.hierarchy.sm.state import CRITICAL_PATH, PIPES, SLOTS, TENSOR, TICKS
 from memsim.jit.compiled import inlined
+from memsim.trace.schema import GROUP, PRODUCT
 from memsim.trace.transactions import CONSTANT_FLAG
 
 
@@ -20,7 +22,7 @@ def issue(m, sm, slot, pc, count, access, time):
     Ports, pipes and address units serve one compute run after the other. A run takes its scheduler's issue ports for
     one slot per instruction, and each pipe for the time of its instructions there (`compute_run_times`, by mix). The
     warp cannot continue before the end of the critical path or, of machine code, before its stall counts are over.
-    Like an access, an instruction that sets a scoreboard need only have begun.
+    Like an access, an instruction that sets a scoreboard need only have begun, and so need a product of a warp group.
     """
     p = m.p[0]
     own = np.int64(m.controls[pc].result) if len(m.controls) else 0
@@ -39,6 +41,8 @@ def issue(m, sm, slot, pc, count, access, time):
         turn = max(m.address_units[port], time)
         m.address_units[port] = turn + p.address_cycles
         ready = max(ready, turn)
+    if own == GROUP:
+        end_group(m, sm * SLOTS + slot, max(ready, (m.pipes[port * PIPES + TENSOR] + TICKS - 1) // TICKS))
     return ready
 
 
@@ -51,5 +55,6 @@ def through_pipes(m, port, mix, own, time):
         if busy:
             free = max(m.pipes[port * PIPES + k], time * TICKS) + busy
             m.pipes[port * PIPES + k] = free
-            last = max(last, free - m.results[own].ticks if k == m.results[own].pipe else free)
+            own_ticks = busy if own >= PRODUCT else m.results[own].ticks
+            last = max(last, free - own_ticks if k == m.results[own].pipe else free)
     return (last + TICKS - 1) // TICKS

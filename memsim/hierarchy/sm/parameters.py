@@ -11,8 +11,8 @@ from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
-from memsim.trace.schema import LINKS, RESULT_CLASSES, TENSOR_TYPES
+from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TENSOR, TICKS, WRITE_POLICY
+from memsim.trace.schema import LINKS, PRODUCT, RESULT_CLASSES, TENSOR_TYPES
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, divergent: bool) -> np.ndarray:
@@ -103,19 +103,21 @@ def compute_run_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
 def results(gpu: GPU) -> np.ndarray:
     """RESULT of each class of RESULT_CLASSES, behind one for no result.
 
-    A result of the constants' unit takes as long as one of shared memory does.
+    A result of the constants' unit takes as long as one of shared memory does. Products of a warp group take their time
+    in the tensor cores, which their row's mix has.
     """
     sm = gpu.sm
     found = np.zeros(len(RESULT_CLASSES) + 1, RESULT)
     found["pipe"] = -1
     for number, name in enumerate(RESULT_CLASSES, 1):
-        own = sm.shared_latency_cycles if name == "constant" else getattr(sm.pipes, f"{name}_cycles")
+        own = sm.shared_latency_cycles if name == "constant" else getattr(sm.pipes, f"{name}_cycles", None)
         found[number]["cycles"] = sm.instruction_cycles if own is None else own
         kind = "control" if name == "register" else name
         for pipe, field in PIPES_OF.get(kind, ()):
             if lanes := getattr(sm.pipes, field):
                 found[number]["pipe"] = PIPES.index(pipe)
                 found[number]["ticks"] = -(-sm.warp_size * (sm.schedulers or 1) * TICKS // lanes)
+    found[PRODUCT:]["pipe"] = TENSOR
     return found
 
 

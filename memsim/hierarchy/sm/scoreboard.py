@@ -9,6 +9,9 @@ Machine code says which of six scoreboards an instruction sets, and which an ins
 scoreboard counts the accesses that set it and have not answered, in whichever order they do. An instruction of another
 unit has a latency that is known, so its result's time is noted at once. The stall count of an access, which is cycles
 until its warp's next instruction, holds that one back (``stalls``).
+
+Products of a warp group (wgmma) set no scoreboard: an instruction may wait until all but the newest groups of them are
+done (PTX ISA, wgmma.wait_group). Tensor cores take products in order, so a group is done when its last product is.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from memsim.hierarchy.sm.mbarriers import answered
 from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WAITS
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, SCOREBOARDS
+from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, PRODUCT_GROUPS, SCOREBOARDS
 from memsim.trace.transactions import NO_ANSWER
 
 
@@ -37,6 +40,7 @@ def clear_boards(m, w):
         for s in range(w * SCOREBOARDS, (w + 1) * SCOREBOARDS):
             m.scoreboards[s].outstanding = 0
             m.scoreboards[s].time = 0
+        m.groups[w * PRODUCT_GROUPS : (w + 1) * PRODUCT_GROUPS] = 0
 
 
 @inlined
@@ -61,15 +65,34 @@ def release_scoreboard(m, w, ring_slot, time):
 @inlined
 def note_result(m, w, pc, time):
     """Have the last instruction before `pc`, which issued at `time`, set its scoreboard until its result is there."""
-    if len(m.controls) and m.controls[pc].result > 0:
+    if len(m.controls) and m.controls[pc].result > 0 and m.controls[pc].set != NO_SCOREBOARD:
         s = w * SCOREBOARDS + np.int64(m.controls[pc].set)
         m.scoreboards[s].time = max(m.scoreboards[s].time, time + m.results[m.controls[pc].result].cycles)
 
 
 @inlined
+def end_group(m, w, time):
+    """Note when the newest of a warp's groups of products will be done."""
+    first = w * PRODUCT_GROUPS
+    for k in range(first + PRODUCT_GROUPS - 1, first, -1):
+        m.groups[k] = m.groups[k - 1]
+    m.groups[first] = time
+
+
+@inlined
+def groups_done(m, w):
+    """When the groups of products are done that a warp's next instruction, or its end, waits for."""
+    if len(m.controls) == 0:
+        return 0
+    pc = m.warps[w].pc
+    left = 0 if pc == m.warps[w].end else np.int64(m.controls[pc].products)
+    return m.groups[w * PRODUCT_GROUPS + left] if left != NO_WAIT else 0
+
+
+@inlined
 def scoreboards_clear(m, w):
     """When the scoreboards that a warp's next instruction waits for are clear, NEVER while that is not known."""
-    time = 0
+    time = groups_done(m, w)
     if len(m.controls) and m.warps[w].pc != m.warps[w].end:
         wait = np.int64(m.controls[m.warps[w].pc].wait)
         for number in range(SCOREBOARDS):
@@ -144,7 +167,7 @@ def must_wait(m, w):
     i = m.instructions[pc]
     if i.wait_long & i.wait_short & i.wait_copies != NO_WAIT:
         return True
-    if len(m.controls) and m.controls[pc].wait > 0:
+    if len(m.controls) and (m.controls[pc].wait > 0 or m.controls[pc].products != NO_WAIT):
         return True
     if i.answers == NO_ANSWER:
         return False

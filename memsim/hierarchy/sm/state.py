@@ -82,11 +82,13 @@ CLASSES = len(LoadClass)
 RING = 64  # loads of a class that may be unanswered, at most
 # Machine code: of a scoreboard, accesses that set it and have not answered, when the latest of the others is there.
 SCOREBOARD = np.dtype([("outstanding", "<i8"), ("time", "<i8")])
-# Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there.
+# Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there (of a
+# product of a warp group: by its row's mix).
 RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
 # Pipes of a scheduler. Times of a mix: ticks in each pipe, then its critical path.
 PIPES = len(pipes.PIPES)
 CRITICAL_PATH = PIPES
+TENSOR = pipes.PIPES.index("tensor")
 TICKS = 64  # of a cycle
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
@@ -140,6 +142,7 @@ class SMs(NamedTuple):
         np.ndarray
     )  # [warp] before when it issues nothing, by the stall count of its last access (machine code only)
     results: np.ndarray  # RESULT, by what `controls` say of a result
+    groups: np.ndarray  # [warp * PRODUCT_GROUPS + k] when its k-th newest group of products is done (machine code only)
     signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)
     mbarriers: np.ndarray  # PHASE, by number; of none where the trace has none
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles

@@ -11,7 +11,7 @@ from memsim.sources.ptx.machine.access import LOGGED
 from memsim.sources.ptx.machine.codes import BY_CODE, N_USES, OP, RESULT_BY_CODE, USES, Micro, Y, control_code
 from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction
 from memsim.sources.sass.opcode_class import opcode_class
-from memsim.trace.schema import LINKS, RESULT_CLASSES
+from memsim.trace.schema import LINKS, NO_WAIT, RESULT_CLASSES
 
 # Micro-ops that make rows of accesses.
 _ACCESSES = frozenset(
@@ -50,16 +50,16 @@ class ControlCodes:
         if one.name in _TURNS or one.name in _BLOCK:
             self._now += charge_of(one)
             return self._take()
-        return self._take() if one.waits or one.kind == "memory" else -1
+        return self._take() if one.waits or one.kind == "memory" or groups_left(one) != NO_WAIT else -1
 
     def at_label(self) -> int:
         """The segment to charge where another block of instructions begins."""
         return self._take()
 
     def follow(self, builder: Builder, one: SassInstruction) -> None:
-        """Have an instruction, which begins, wait for its scoreboards."""
-        if one.waits:
-            builder.follow(control_code(one.waits, NO_SCOREBOARD, 0), BY_CODE)
+        """Have an instruction, which begins, wait for its scoreboards, or for groups of products."""
+        if one.waits or groups_left(one) != NO_WAIT:
+            builder.follow(control_code(one.waits, NO_SCOREBOARD, 0, products=groups_left(one)), BY_CODE)
 
     def after(self, builder: Builder, one: SassInstruction, first: int) -> None:
         """Have an instruction set its scoreboard.
@@ -75,11 +75,11 @@ class ControlCodes:
             return
         sets = one.sets != NO_SCOREBOARD
         self._now += charge_of(one, 0 if sets else one.stall)
-        if sets:
+        if sets or "GMMA" in one.name:
             assert builder.instruction is not None
             builder.begin(builder.instruction, self._take(), [])
             result = RESULT_CLASSES.index(result_class(one)) + 1
-            builder.follow(control_code(0, one.sets, one.stall, result), RESULT_BY_CODE)
+            builder.follow(control_code(0, one.sets, one.stall if sets else 0, result), RESULT_BY_CODE)
             builder.flush()
 
     def _take(self) -> int:
@@ -95,6 +95,16 @@ class ControlCodes:
 def _makes_row(micro: Sequence[int]) -> bool:
     """Whether a micro-op logs an access; a load from the bank of parameters does not."""
     return micro[OP] in _ACCESSES and (micro[OP] != Micro.load or bool(micro[Y] & LOGGED))
+
+
+def groups_left(one: SassInstruction) -> int:
+    """How many groups of products may be unfinished when an instruction issues; NO_WAIT: any number.
+
+    WARPGROUP.DEPBAR waits for products of the warp's group whose end HGMMA counts by ``gsb0``.
+    """
+    if not one.opcode.startswith("WARPGROUP.DEPBAR"):
+        return NO_WAIT
+    return int(one.operands.rpartition(",")[2], 0)
 
 
 def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
@@ -113,7 +123,9 @@ def charge_of(one: SassInstruction, stall: int | None = None) -> Segment:
 
 
 def result_class(one: SassInstruction) -> str:
-    """Which latency the result of an instruction has that is no access but sets a scoreboard, one of RESULT_CLASSES."""
+    """Which latency the result of an instruction has that is no access, one of RESULT_CLASSES."""
+    if "GMMA" in one.name:
+        return "group" if one.operands.endswith("gsb0") else "product"
     if one.name in _REGISTERS:
         return "register"
     if one.kind == "memory":

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from ptx_kernels import persistent_tma
 from sass_launches import as_machine_code, both_ways, needs_machine_code
 
 from memsim.gpu.presets import load_gpu
+from memsim.hierarchy.system import System
 from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
-from memsim.trace.schema import NO_OP, Flag, Space
+from memsim.trace.coalesce import coalesce
+from memsim.trace.reader import Trace
+from memsim.trace.schema import GROUP, NO_OP, NO_SCOREBOARD, NO_WAIT, PRODUCT, Flag, Space
 
 COLUMNS, THREADS, WORDS = 16, 128, 1024
 TEXT = """.version 8.7
@@ -65,8 +70,8 @@ FORMS = {
 }
 
 
-def _text(types: str, depth: int, in_registers: bool, signs: str) -> str:
-    sums = COLUMNS // 4 if types.startswith("f16") else COLUMNS // 2
+def _text(types: str, depth: int, in_registers: bool, signs: str, columns: int = COLUMNS) -> str:
+    sums = columns // 4 if types.startswith("f16") else columns // 2
     names = [f"%s{k}" for k in range(sums)]
     text = TEXT.format(
         sums=sums, depth=depth, types=types, signs=signs, registers=", ".join(names), descriptor=DESCRIPTOR,
@@ -115,3 +120,43 @@ def test_copied_boxes_have_rows_of_ptx(tmp_path):
         found.append(sorted(kinds))
     assert found[0] == found[1]
     assert any(arrives for *_, arrives in found[0])
+
+
+WIDE = 64  # columns: a warp's quarter of 64 x 64 x 16 takes 32 cycles of its scheduler's 512 products per cycle
+CHAIN = """    wgmma.fence.sync.aligned;
+    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {{{registers}}}, %rd3, %rd4, 1, 1, 1, 0, 0;
+    wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {{{registers}}}, %rd4, %rd3, 1, 1, 1, 0, 0;
+    wgmma.commit_group.sync.aligned;
+    wgmma.wait_group.sync.aligned {left};
+"""
+
+
+def _chain(folder: Path, groups: int, left: int) -> Trace:
+    """A trace of a kernel that multiplies so many groups of two products, and leaves some unfinished at each wait."""
+    whole = _text(*FORMS["halves"], WIDE)
+    first, last = whole.index("    wgmma.fence"), whole.index("    wgmma.wait_group")
+    registers = ", ".join(f"%s{k}" for k in range(WIDE // 2))
+    text = whole[:first] + CHAIN.format(registers=registers, left=left) * groups + whole[last:]
+    memory = DeviceMemory()
+    address = memory.add(np.zeros(2 * WORDS, np.uint32), "words")
+    launch = as_machine_code(PtxLaunch(text, "k", (1, 1, 1), (THREADS, 1, 1), [address, 1]), 90)
+    return trace_launch(launch, memory, folder / f"{groups}-{left}.h5", load_gpu("h100-pcie"), blocks="all")
+
+
+@needs_machine_code
+def test_rows_have_products_and_waits_for_groups(tmp_path):
+    (chunk,) = _chain(tmp_path, 3, 1).chunks()
+    for warp in range(4):
+        rows = slice(chunk.first_instruction[warp], chunk.first_instruction[warp + 1])
+        assert chunk.result[rows][chunk.result[rows] >= PRODUCT].tolist() == [PRODUCT, GROUP] * 3
+        assert (chunk.scoreboard_set[rows][chunk.result[rows] >= PRODUCT] == NO_SCOREBOARD).all()
+        assert chunk.wait_products[rows][chunk.wait_products[rows] != NO_WAIT].tolist() == [1, 1, 1, 0]
+
+
+@needs_machine_code
+def test_time_of_chain_is_that_of_tensor_cores(tmp_path):
+    cycles = []
+    for groups in (4, 20):
+        tx = coalesce(_chain(tmp_path, groups, 1), load_gpu("h100-pcie"))
+        cycles.append(int(System(tx, load_gpu("h100-pcie"), 1, np.random.SeedSequence(0)).run().cycles))
+    assert cycles[1] - cycles[0] == pytest.approx(16 * 2 * 32, rel=0.02)

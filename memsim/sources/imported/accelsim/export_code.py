@@ -20,6 +20,7 @@ from memsim.trace.schema import (
     NO_OP,
     NO_SCOREBOARD,
     NO_WAIT,
+    PRODUCT,
     RESULT_CLASSES,
     SCOREBOARDS,
     Chunk,
@@ -76,13 +77,13 @@ class CodeWriter:
                 issued.remove("control")
             result = int(chunk.result[row])
             kind = RESULT_CLASSES[result - 1] if result else ""
-            last = "control" if kind in ("constant", "register") else kind
+            last = {"constant": "control", "register": "control"}.get(kind, "tensor" if result >= PRODUCT else kind)
             if last in issued:
                 issued.remove(last)
             for name in issued:
                 code.instruction(name)
             if result:
-                code.instruction(kind, sets=int(chunk.scoreboard_set[row]))
+                code.instruction("tensor" if result >= PRODUCT else kind, sets=int(chunk.scoreboard_set[row]))
             if flags & Flag.barrier:
                 code.out.append(_BARRIER.format(mask=mask or all_lanes))
             elif flags & Flag.masked:

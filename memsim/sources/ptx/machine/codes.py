@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from memsim.trace.schema import NO_WAIT
+
 LANES = 32
 ALL_LANES = (1 << LANES) - 1
 FIELDS = 16  # int64 of one micro-op: two lines of the host's cache
@@ -18,14 +20,14 @@ BY_CODE, RESULT_BY_CODE = (
 )  # an instruction's first micro-op, and its accesses; what stands behind one with a result
 
 
-def control_code(waits: int, sets: int, stall: int, result: int = 0) -> int:
+def control_code(waits: int, sets: int, stall: int, result: int = 0, products: int = NO_WAIT) -> int:
     """The log's record of a machine instruction, in one number (memsim.trace.schema).
 
     >>> from memsim.sources.ptx.machine.log import unpacked
-    >>> unpacked(control_code(0b100001, 5, 13, 9))
-    (33, 5, 13, 9)
+    >>> unpacked(control_code(0b100001, 5, 13, 9, 2))
+    (33, 5, 13, 9, 2)
     """
-    return waits | sets << 6 | stall << 9 | result << 13
+    return waits | sets << 6 | stall << 9 | result << 13 | products << 17
 
 
 class Micro(IntEnum):
@@ -228,8 +230,8 @@ class Stop(IntEnum):
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
  COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, SWITCHED,
- PARKED, POLLED, OUTSTANDING, WAITING, SPINS) = range(26)  # fmt: skip
-WARP_FIELDS = 26
+ PARKED, POLLED, OUTSTANDING, WAITING, SPINS, PRODUCTS) = range(27)  # fmt: skip
+WARP_FIELDS = 27
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

@@ -15,6 +15,7 @@ from memsim.sources.ptx.machine.codes import (
     NUMBER,
     OP,
     OUTSTANDING,
+    PRODUCTS,
     RAN,
     SPINS,
     SWITCHED,
@@ -25,7 +26,7 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, REACH, START, begin_row, encode_addresses
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
-from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
+from memsim.trace.schema import NO_OP, NO_SCOREBOARD, NO_WAIT, Flag, Space
 
 LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's compute run: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
@@ -68,7 +69,9 @@ def fill(row, record, state, compute_runs, warp, active):
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["instruction_mix"] = mix
     row["scoreboard_wait"] = record[WAITING]
-    record[MIX] = record[WAITING] = 0
+    if record[PRODUCTS] > 0:
+        row["wait_products"] = record[PRODUCTS] - 1
+    record[MIX] = record[WAITING] = record[PRODUCTS] = 0
 
 
 @called
@@ -121,14 +124,14 @@ def wait_for(m, record, warp, kind, number, active):
 
 @inlined
 def unpacked(code):
-    """Waits, scoreboard that is set, stall count and result of what `codes.control_code` packs."""
-    return code & 63, code >> 6 & 7, code >> 9 & 15, code >> 13
+    """Waits, scoreboard that is set, stall count, result and groups left of what `codes.control_code` packs."""
+    return code & 63, code >> 6 & 7, code >> 9 & 15, code >> 13 & 15, code >> 17
 
 
 @called
 def follow_control_code(m, record, warp, code, active):
     """Have the warp's next row wait for scoreboards that may be set; or log the row of an instruction with a result."""
-    waits, sets, stall, result = unpacked(code[USES])
+    waits, sets, stall, result, products = unpacked(code[USES])
     waits &= record[OUTSTANDING]
     if waits != 0:
         if record[MIX] != 0:  # those instructions need no wait
@@ -136,6 +139,10 @@ def follow_control_code(m, record, warp, code, active):
         record[WAITING] |= waits
         record[OUTSTANDING] &= ~waits
         m.state[warp, START] = 1
+    if products != NO_WAIT:
+        if record[MIX] != 0:
+            log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
+        record[PRODUCTS] = products + 1
     if code[N_USES] != BY_CODE and record[SPINS] == 0:  # while polls are left out, so is what stands between them
         log_no_access(m.rows, m.cursor, record, m.state, m.compute_runs, warp, np.int64(active), 0)
         row = m.rows[m.cursor[0] - 1]
@@ -202,7 +209,7 @@ def log_access(m, record, warp, pc, lanes, trace_addresses, count, array, space)
     record[SPINS] = 0
     m.cursor[0] += 1
     if m.code[pc, N_USES] == BY_CODE:
-        _, sets, stall, _ = unpacked(m.code[pc, USES])
+        _, sets, stall, _, _ = unpacked(m.code[pc, USES])
         set_scoreboard(record, row, sets, stall)
     micro = m.code[pc, OP]
     if micro == COPY_ASYNC or (micro == BULK or micro == TENSOR) and m.code[pc, Y] & STORES == 0:

@@ -87,19 +87,22 @@ add_single, multiply_single, fuse_single = (
 )  # fmt: skip
 
 
-def _double(what: Float, count: int) -> object:
+def _to_pair(what: Float, count: int, kind: Type, read: Callable[[SassBuilder, int], int]) -> object:
+    """An operation of 64 bits on `count` operands, whose result goes to a pair of registers."""
+
     def lower(b: SassBuilder) -> None:
+        if len(b.operands) != count + 1:
+            raise b.unknown()
         result = b.temp()
-        operands = [double(b, k + 1) for k in range(count)]
-        emit_operation(b, what, result, operands, Type.f64)
+        emit_operation(b, what, result, [read(b, k + 1) for k in range(count)], kind)
         b.split(b.operand(0), result)
 
     return lower
 
 
 add_double, multiply_double, fuse_double = (
-    _double(Float.add, 2), _double(Float.multiply, 2), _double(Float.fma, 3)
-)  # fmt: skip
+    _to_pair(what, count, Type.f64, double) for what, count in ((Float.add, 2), (Float.multiply, 2), (Float.fma, 3))
+)
 
 
 def _extreme_flags(b: SassBuilder) -> int:
@@ -302,8 +305,9 @@ def compare_halves(b: SassBuilder) -> None:
         write_combined(b, found, b.to_predicate(b.operand(k)), b.predicate("_"), (other, table, table))
 
 
-def _pair_of_singles(b: SassBuilder, operand: SassOperand) -> int:
+def _pair_of_singles(b: SassBuilder, k: int) -> int:
     """The row of two numbers in single precision; .F32 is one number twice."""
+    operand = b.operand(k)
     if not isinstance(operand, Reg | Bank) or operand.absolute or operand.inverted:
         raise b.unknown()
     if operand.modifiers == ("F32",):
@@ -319,21 +323,10 @@ def _pair_of_singles(b: SassBuilder, operand: SassOperand) -> int:
     return b.op(Micro.bit_xor, row, b.constant(signs)) if signs else row
 
 
-def _two_singles(what: Float, count: int) -> object:
-    def lower(b: SassBuilder) -> None:
-        rows = [_pair_of_singles(b, operand) for operand in b.operands[1:]]
-        if len(rows) != count:
-            raise b.unknown()
-        result = b.temp()
-        emit_operation(b, what, result, rows, Type.f32x2)
-        b.split(b.operand(0), result)
-
-    return lower
-
-
 add_two_singles, multiply_two_singles, fuse_two_singles = (
-    _two_singles(Float.add, 2), _two_singles(Float.multiply, 2), _two_singles(Float.fma, 3)
-)  # fmt: skip
+    _to_pair(what, count, Type.f32x2, _pair_of_singles)
+    for what, count in ((Float.add, 2), (Float.multiply, 2), (Float.fma, 3))
+)
 
 
 def add_or_convert_halves(b: SassBuilder) -> None:

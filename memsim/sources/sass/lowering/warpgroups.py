@@ -18,7 +18,7 @@ _THREADS = 128
 
 
 def multiply(b: SassBuilder) -> None:
-    """HGMMA, IGMMA, QGMMA: d = a b + d, computed when it is issued; what waits for it then waits for nothing."""
+    """HGMMA, IGMMA, QGMMA: d = a b + d, computed when it is issued. The time it takes is in the trace's rows."""
     columns, depth = (int(part) for part in b.one.modifiers[0].split("x")[1:])
     total, factors = _types(b)
     bits = {Type.tf32: 32, Type.f16: 16, Type.bf16: 16}.get(factors[0], 8)
