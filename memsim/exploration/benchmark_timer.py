@@ -24,6 +24,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.scale_model import scale_models
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
+from memsim.hierarchy.l2.parameters import max_dirty
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
@@ -38,7 +39,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
-WHOLE = 2  # times as many, up to which a launch is simulated whole
+WHOLE = 8  # times as many, up to which a launch is simulated whole
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 WAVES = 2  # of blocks of the scale model
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
@@ -270,7 +271,9 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
         fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines))
     trial = system.run()
     if flushed:
-        trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))
+        # Where dirty lines are limited, each store has cleaned one of the flush: no write-back is deferred.
+        deferred = np.array(0) if max_dirty(gpu) else own_dirty_sectors(system.machine, lines)
+        trial = replace(trial, dirty_sectors=deferred)
     ops, arrays = tables(trace)
     replayed = {"grid": list(trace.launch.grid), "blocks": trace.n_blocks, "wave_blocks": execution.wave_blocks}
     about = {"gpu": gpu.model_dump(mode="json"), "trace": replayed}
@@ -280,7 +283,12 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
 
 
 def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
-    """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do."""
+    """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do.
+
+    With a limit on dirty lines all blocks find as many: those of the flush, or of earlier blocks.
+    """
+    if max_dirty(gpu):
+        return 1.0
     touched = lines * gpu.l1.line_bytes
     if touched >= gpu.l2.size_bytes:
         return 1.0

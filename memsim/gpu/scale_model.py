@@ -43,6 +43,8 @@ def _scaled(gpu: GPU, divisor: int) -> GPU | None:
         return None
     settings: dict[str, object] = {name: scaled for name, (_, scaled) in counts.items()}
     settings["l2.size_bytes"] = gpu.l2.size_bytes // gpu.l2.slices * counts["l2.slices"][1]
+    if gpu.launch.block_cycles is not None:  # the whole GPU starts its blocks one after the other
+        settings["launch.block_cycles"] = gpu.launch.block_cycles * divisor
     try:
         return override(gpu, settings)
     except InputError:

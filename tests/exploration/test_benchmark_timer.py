@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from memsim.exploration.benchmark_timer import GROUPS, MANY_SIMULATIONS, MOST_ROWS, BenchmarkTimer, sampled_teams
-from memsim.gpu.presets import load_gpu
+from memsim.exploration.benchmark_timer import (
+    GROUPS,
+    MANY_SIMULATIONS,
+    MOST_ROWS,
+    BenchmarkTimer,
+    _dirty_share,
+    sampled_teams,
+)
+from memsim.gpu.presets import load_gpu, override
+from memsim.gpu.scale_model import scale_models
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.trace import KernelRun
@@ -62,7 +71,7 @@ def test_blocks_that_are_alike_are_sampled_together(placed, ptx, groups):
     memory, x = placed
     one = replace(launch(x), ptx=ptx, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
     run = KernelRun(one, memory, check=False, tracing=True)
-    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 4)[-1] == groups
+    assert BenchmarkTimer(load_gpu("a100"))._sample(run, run.shape(16), MOST_ROWS // 16)[-1] == groups
 
 
 def test_small_launch_is_sampled_whole(placed):
@@ -78,7 +87,7 @@ def test_smaller_sample_gives_nearly_the_same_time(placed):
     run = KernelRun(launch(x), memory, check=False, tracing=True)
     timers = [BenchmarkTimer(load_gpu("a100"), report=lambda line: None) for _ in range(2)]
     large, small = (
-        timer.simulate(run, False, rows) for timer, rows in zip(timers, (MOST_ROWS, MOST_ROWS // 4), strict=True)
+        timer.simulate(run, False, rows) for timer, rows in zip(timers, (MOST_ROWS // 4, MOST_ROWS // 16), strict=True)
     )
     assert timers[1].least_share < timers[0].least_share
     assert small == pytest.approx(large, rel=0.1)
@@ -93,7 +102,7 @@ def test_probes_see_work_that_differs_along_x(placed):
     one = replace(launch(x), ptx=by_x, grid=(64, 64, 1), arguments=[x, 1, 0])
     timer = BenchmarkTimer(load_gpu("a100"))
     run = KernelRun(one, memory, check=False, tracing=True)
-    assert timer._sample(run, run.shape(16), 4 * MOST_ROWS)[-1] == GROUPS
+    assert timer._sample(run, run.shape(16), MOST_ROWS)[-1] == GROUPS
 
 
 @pytest.mark.parametrize(("row", "sampled"), [(128, 4), (128, 10), (64, 8), (100, 16)])
@@ -101,3 +110,19 @@ def test_samples_have_the_mean_work_of_rows(row, sampled):
     teams = sampled_teams(row * 96, sampled, GROUPS, row)
     assert len(set(teams.tolist())) == sampled
     assert (teams % row).mean() == pytest.approx(row / 2, rel=0.1)
+
+
+@pytest.mark.parametrize(("limit", "share"), [(None, 0.25), (7, 1), (16, 0.25)])
+def test_limited_dirty_lines_last_through_a_launch(limit, share):
+    """A quarter of a launch fills L2: under a limit, its last blocks find as many dirty lines as its first."""
+    gpu = override(load_gpu("a100"), {"l2.max_dirty_ways": limit})
+    quarter = SimpleNamespace(n_blocks=25, launch=SimpleNamespace(n_blocks=100))
+    lines = gpu.l2.size_bytes // 128
+    assert _dirty_share(quarter, gpu, lines - 1) == pytest.approx(share, rel=1e-3)  # type: ignore[arg-type]
+
+
+def test_scaled_gpu_starts_its_share_in_the_same_time():
+    """A scale model starts fewer blocks, one after the other, in the time in which the whole GPU starts all."""
+    gpu = load_gpu("h100")
+    times = [scaled.launch.block_cycles * 4800 / divisor for divisor, scaled in scale_models(gpu)]
+    assert len(times) > 2 and times == pytest.approx([gpu.launch.block_cycles * 4800] * len(times))
