@@ -121,7 +121,7 @@ def test_limited_dirty_lines_last_through_a_launch(limit, share):
     assert _dirty_share(quarter, gpu, lines - 1) == pytest.approx(share, rel=1e-3)  # type: ignore[arg-type]
 
 
-def test_scaled_gpu_starts_its_share_in_the_same_time():
+def test_scale_model_starts_blocks_in_same_time():
     """A scale model starts fewer blocks, one after the other, in the time in which the whole GPU starts all."""
     gpu = load_gpu("h100")
     times = [scaled.launch.block_cycles * 4800 / divisor for divisor, scaled in scale_models(gpu)]
