@@ -42,9 +42,11 @@ STUDIES: tuple[str, ...] = (
     "scale",
     "prefetchers",
     "triton",
+    "liger",
 )
 
-NEEDS = {"triton": ("triton", "torch")}  # the packages that studies need in addition to memsim's own
+# The packages that studies need in addition to memsim's own.
+NEEDS = {"triton": ("triton", "torch"), "liger": ("triton", "torch")}
 
 
 def main(arguments: list[str] | None = None) -> None:

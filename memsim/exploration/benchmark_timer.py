@@ -25,6 +25,7 @@ from memsim.exploration.shorter_loops import LENGTHS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
+from memsim.hierarchy.l2.parameters import max_dirty
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
@@ -192,7 +193,9 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: fl
         fill_l2(system.machine, lines, _dirty_share(trace, gpu, lines, share))
     trial = system.run()
     if flushed:
-        trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))
+        # Where dirty lines are limited, each store has cleaned one of the flush: no write-back is deferred.
+        deferred = np.array(0) if max_dirty(gpu) else own_dirty_sectors(system.machine, lines)
+        trial = replace(trial, dirty_sectors=deferred)
     ops, arrays = tables(trace)
     replayed = {"grid": list(trace.launch.grid), "blocks": trace.n_blocks, "wave_blocks": execution.wave_blocks}
     about = {"gpu": gpu.model_dump(mode="json"), "trace": replayed}
@@ -202,7 +205,12 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: fl
 
 
 def _dirty_share(trace: Trace, gpu: GPU, lines: int, share: float) -> float:
-    """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do."""
+    """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do.
+
+    With a limit on dirty lines all blocks find as many: those of the flush, or of earlier blocks.
+    """
+    if max_dirty(gpu):
+        return 1.0
     touched = lines * gpu.l1.line_bytes / share
     if touched >= gpu.l2.size_bytes:
         return 1.0

@@ -19,7 +19,7 @@ from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish
 from memsim.trace.schema import Chunk, LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
-WHOLE = 2  # times as many, up to which a launch is simulated whole
+WHOLE = 8  # times as many, up to which a launch is simulated whole
 CUT = 64  # times as many, from which on loops are cut; up to it, tracing takes as long as the rest
 WAVES = 2  # of blocks
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.reduction_ladder import study as reductions
-from experiments.reduction_ladder.programs import captured
+from experiments.reduction_ladder.programs import V100, captured
 from experiments.sgemm_ladder import programs
 from experiments.sgemm_ladder import study as products
 from memsim.gpu.presets import load_gpu
@@ -38,7 +38,7 @@ def test_a_program_that_was_not_downloaded_is_named(tmp_path):
     with pytest.raises(
         InputError, match=r"reduce: reduce_v2_\*\.cu is missing; clone https://github\.com/Liu-xiandong"
     ):
-        captured(2, tmp_path)
+        captured(V100, 2, tmp_path)
 
 
 @pytest.mark.parametrize("study", [products, reductions])

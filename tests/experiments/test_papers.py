@@ -16,9 +16,8 @@ from experiments.harness.study import AtLeast, Claim, Points, Within
 @pytest.mark.slow
 @pytest.mark.parametrize("name", papers.STUDIES)
 def test_quick_study_fills_each_table(name, tmp_path, monkeypatch):
-    if name == "triton":
-        pytest.importorskip("triton", reason="Triton is not installed")
-        pytest.importorskip("torch", reason="torch is not installed")
+    for package in papers.NEEDS.get(name, ()):
+        pytest.importorskip(package, reason=f"{package} is not installed")
     readme = (papers.EXPERIMENTS / name / "README.md").read_text(encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     outcome = papers.run(name, quick=True, jobs=1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, BenchmarkTimer
+from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, BenchmarkTimer, _dirty_share
 from memsim.exploration.launch_sample import GROUPS, MOST_ROWS, choose_sample, sampled_teams
 from memsim.gpu.presets import load_gpu, override
 from memsim.sources.ptx.launch import PtxLaunch
@@ -117,3 +118,12 @@ def test_sampled_teams_are_distinct_and_inside():
         teams = sampled_teams(n, wanted, GROUPS, row=row)
         assert len(np.unique(teams)) == len(teams) == wanted
         assert teams.min() >= 0 and teams.max() < n
+
+
+@pytest.mark.parametrize(("limit", "share"), [(None, 0.25), (7, 1), (16, 0.25)])
+def test_limited_dirty_lines_last_through_a_launch(limit, share):
+    """A quarter of a launch fills L2: under a limit, its last blocks find as many dirty lines as its first."""
+    gpu = override(load_gpu("a100"), {"l2.max_dirty_ways": limit})
+    quarter = SimpleNamespace(n_blocks=25, launch=SimpleNamespace(n_blocks=100))
+    lines = gpu.l2.size_bytes // 128
+    assert _dirty_share(quarter, gpu, lines - 1, 1.0) == pytest.approx(share, rel=1e-3)  # type: ignore[arg-type]
