@@ -118,12 +118,9 @@ def _claims(found: Sequence[Compared], copies: Sequence[Copy]) -> list[Claim]:
         ),
     ]  # fmt: skip
     if few:
-        text = (
-            "copies of which L2 keeps at most 3 %: distance from all bytes over the bandwidth, "
-            f"largest of {len(few)}"
-        )
+        text = "copies of which L2 keeps at most 3 %: distance from all bytes over the bandwidth, largest of"
         far = 100 * max(abs(one.best / one.by_bytes - 1) for one in few)
-        claims.append(Claim(text, math.nan, far, unit="%", aim=AtMost(3)))
+        claims.append(Claim(f"{text} {len(few)}", math.nan, far, unit="%", aim=AtMost(3)))
     return claims
 
 
