@@ -8,20 +8,29 @@ from functools import partial
 from pathlib import Path
 
 import memsim
-from experiments.gv100_launches import programs as launches
 from experiments.gv100_launches import rows as launch_rows
 from experiments.reduction_ladder import programs as reductions
 from experiments.sgemm_ladder import programs as products
 from experiments.volta_counters.predict import SETTINGS
-from memsim.support import library
 
 LIBRARY = "library"
 GPU = "tesla-v100"
 WAVE = "1x"
 INNER = 64  # length of the products
 QUICK = ("saxpy", "transpose")
-# A walk by one warp, and kernels whose waves take a hundred times as long to replay as the others'.
-_SKIPPED = ("pointer_chase", "conv3d", "gemv", "histogram", "histogram64", "kmeans", "merge_sort", "mri_q")
+_OF_LIBRARY = (
+    *QUICK,
+    "stream",
+    "reduction",
+    "scan",
+    "stencil",
+    "spmv",
+    "sgemm",
+    "fft",
+    "hotspot",
+    "srad",
+    "gather_scatter",
+)
 
 
 @dataclass(frozen=True)
@@ -44,22 +53,23 @@ class StudiedKernel:
 
 
 def kernels(downloaded: Path | None, quick: bool) -> list[StudiedKernel]:
-    """All of them; quickly two of the library.
+    """All of them; two of the library if the study is to be quick.
 
     Args:
         downloaded: where the public programs are; None: the kernels that the library describes in their place.
     """
-    names = QUICK if quick else [name for name in library.names("traces", ".py") if name not in _SKIPPED]
+    names = QUICK if quick else _OF_LIBRARY
     found = [StudiedKernel(LIBRARY, name, GPU, partial(memsim.trace, name, gpu=GPU, blocks=WAVE)) for name in names]
-    return found if quick else [*found, *_launches(downloaded), *_reductions(downloaded), *_products(downloaded)]
+    return found if quick else [*found, *_launches(), *_reductions(downloaded), *_products(downloaded)]
 
 
-def _launches(downloaded: Path | None) -> Iterator[StudiedKernel]:
+def _launches() -> Iterator[StudiedKernel]:
+    """Those that take a second or two each."""
     gpu = "quadro-gv100"
     for row in launch_rows.ROWS:
-        described = partial(memsim.trace, row.workload, gpu=gpu, blocks="all", **row.parameters)
-        trace = partial(launches.captured, row.kernel, downloaded) if downloaded else described
-        yield StudiedKernel("gv100_launches", row.kernel, gpu, trace, dict(SETTINGS))
+        if row.quick:
+            trace = partial(memsim.trace, row.workload, gpu=gpu, blocks="all", **row.parameters)
+            yield StudiedKernel("gv100_launches", row.kernel, gpu, trace, dict(SETTINGS))
 
 
 def _reductions(downloaded: Path | None) -> Iterator[StudiedKernel]:

@@ -18,7 +18,7 @@ from memsim.report.figure_style import BLUE, GREY, panels, styled, write
 from memsim.support.errors import InputError
 from memsim.support.progress import bar
 
-WANTED = "gpu-rodinia, polybenchGpu, How_to_optimize_in_GPU and SGEMM_CUDA"
+WANTED = "How_to_optimize_in_GPU and SGEMM_CUDA"
 GPUS = ("tesla-c2050", "tesla-v100", "a100", "h100", "rtx4090")
 MEGABYTES = (64, 256, 1024)  # that a copy reads
 SMALL = 0.03  # of a copy's bytes: what L2 keeps is no more than that
