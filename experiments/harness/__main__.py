@@ -39,6 +39,7 @@ STUDIES: tuple[str, ...] = (
     "stopping",
     "prediction_interval",
     "what_decides",
+    "best_possible",
     "scale",
     "prefetchers",
     "triton",

@@ -116,7 +116,7 @@ def _load_store(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
     if constant_cycles(op, sm):
         return 0.0
     if op["space"] in _ON_CHIP:
-        return float(of["least_passes"] * sm["pass_cycles"])
+        return float(min(of["least_passes"], of["passes"]) * sm["pass_cycles"])  # fewer where lanes share words
     dense = of["least_sectors"] * SECTOR_BYTES / (gpu["l1"].get("bytes_per_cycle") or _BYTES_PER_CYCLE)
     return float(max(dense, of["instructions"] if of["transactions"] else 0) * sm["lookup_cycles"])
 

@@ -25,6 +25,6 @@ def main() -> None:
 def __getattr__(name: str) -> Any:
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from memsim.cli.commands import app
+    from memsim.cli.commands import application
 
-    return app
+    return globals().setdefault("app", application())

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 
 def bottlenecks_with_gains(
-    result: RunResult, trace: Trace | Path | None, quick: bool, jobs: int | None
+    result: RunResult, trace: Trace | Path | None, quick: bool, jobs: int | None, notes: set[str] | None = None
 ) -> list[Bottleneck] | None:
     """The causes, the largest estimated speed-up first; a note on standard error where the trace was not read.
 
-    None of a file of an older version, which does not hold what findings need. Launches that followed others in one
-    program are not replayed alone.
+    None of a file of an older version, which does not hold what findings need.
+
+    Args:
+        notes: that were printed before, of other results; they are not printed again.
     """
     from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
@@ -27,10 +29,11 @@ def bottlenecks_with_gains(
 
     if not has_profiles(result):
         return None
-    quick = quick or "launches_before" in result.trials.about
-
-    with bar("replays", name="estimating speed-ups", hidden=quick) as advance:
+    hidden = quick or "launches_before" in result.trials.about
+    with bar("replays", name="estimating speed-ups", hidden=hidden) as advance:
         found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
-    if found.note:
+    printed = set() if notes is None else notes
+    if found.note and found.note not in printed:
+        printed.add(found.note)
         typer.echo(f"memsim: {found.note}", err=True)
     return found.bottlenecks

@@ -92,7 +92,8 @@ def check(
         written = api.update(baseline, program, jobs=jobs, progress=report)
         write_file(baseline, written.text())
         count = sum(len(one.kernels) for one in written.programs)
-        report(f"{baseline}: {count} kernels of {len(written.programs)} programs; review it, and commit it")
+        programs = f"{len(written.programs)} program{'s' * (len(written.programs) != 1)}"
+        report(f"{baseline}: {count} kernel{'s' * (count != 1)} of {programs}; review it, and commit it")
         return
     if program is not None:
         raise InputError("check", "PROGRAM", f"is given without --update; add it to {baseline} with --update first")

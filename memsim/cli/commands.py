@@ -7,38 +7,47 @@ import gc
 import os
 import signal
 import sys
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
 from memsim import __version__
-from memsim.cli.cache import cache
-from memsim.cli.calibrate import calibrate
-from memsim.cli.capacity import capacity
-from memsim.cli.capture import RunsProgram, WithArguments, capture
-from memsim.cli.check import check
-from memsim.cli.compare import compare
-from memsim.cli.estimate import estimate
-from memsim.cli.exchange import exports, imports
-from memsim.cli.explore import explore
-from memsim.cli.gpus import gpus
-from memsim.cli.judge import judge
-from memsim.cli.mcp import mcp
-from memsim.cli.nvcc import nvcc
-from memsim.cli.profile import ProfilesProgram, profile
-from memsim.cli.report import report
-from memsim.cli.results import plot, show
-from memsim.cli.run import run
-from memsim.cli.sensitivity import sensitivity
-from memsim.cli.sweep import sweep
-from memsim.cli.trace import info, trace
-from memsim.cli.workloads import workloads
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
 from memsim.support.text import printable
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+# Name -> module of memsim.cli, the function or group in it, and module and class of a command that reads its words in
+# its own way.
+_COMMANDS: dict[str, tuple[str, str, str | None]] = {
+    "trace": ("trace", "trace", None),
+    "profile": ("profile", "profile", "profile.ProfilesProgram"),
+    "capture": ("capture", "capture", "capture.RunsProgram"),
+    "nvcc": ("nvcc", "nvcc", None),
+    "check": ("check", "check", "capture.WithArguments"),
+    "judge": ("judge", "judge", None),
+    "mcp": ("mcp", "mcp", None),
+    "explore": ("explore", "explore", "capture.WithArguments"),
+    "info": ("trace", "info", None),
+    "run": ("run", "run", None),
+    "sweep": ("sweep", "sweep", None),
+    "show": ("results", "show", None),
+    "plot": ("results", "plot", None),
+    "report": ("report", "report", None),
+    "compare": ("compare", "compare", None),
+    "estimate": ("estimate", "estimate", None),
+    "capacity": ("capacity", "capacity", None),
+    "sensitivity": ("sensitivity", "sensitivity", None),
+    "workloads": ("workloads", "workloads", None),
+    "calibrate": ("calibrate", "calibrate", None),
+    "import": ("exchange", "imports", None),
+    "export": ("exchange", "exports", None),
+    "gpus": ("gpus", "gpus", None),
+    "cache": ("cache", "cache", None),
+}
 
 
 class _Commands(TyperGroup):
@@ -66,27 +75,12 @@ def _fail(message: str) -> None:
     raise typer.Exit(BAD_INPUT) from None
 
 
-app = typer.Typer(
-    cls=_Commands,
-    name="memsim",
-    help="GPU memory-hierarchy simulation with error bars.\n\n"
-    "Record the memory trace of a kernel (Python description, CUDA C++, Triton, ...), replay it on a model of a GPU\n"
-    "many times, and read hit ratios, latencies and times with confidence intervals.",
-    epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
-    no_args_is_help=True,
-    rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
 def _version(requested: bool) -> None:
     if requested:
         typer.echo(f"memsim {__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -95,23 +89,39 @@ def _options(
     pass
 
 
-app.command()(trace)
-app.command(cls=ProfilesProgram)(profile)
-app.command(cls=RunsProgram)(capture)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(nvcc)
-app.command(cls=WithArguments)(check)
-app.command()(judge)
-app.command()(mcp)
-app.command(cls=WithArguments)(explore)
-app.add_typer(imports, name="import")
-app.add_typer(exports, name="export")
-for command in (
-    info, run, sweep, show, plot, report, compare, estimate, capacity, sensitivity, workloads,
-    calibrate,
-):  # fmt: skip
-    app.command()(command)
-app.add_typer(gpus, name="gpus")
-app.add_typer(cache, name="cache")
+def application(words: list[str] | None = None) -> typer.Typer:
+    """The command line; where its words begin with a command, with that alone, as the others take time to build.
+
+    >>> [one.callback.__name__ for one in application(["show", "result.h5"]).registered_commands]
+    ['show']
+    """
+    app = typer.Typer(
+        cls=_Commands,
+        name="memsim",
+        help="GPU memory-hierarchy simulation with error bars.\n\n"
+        "Record the memory trace of a kernel (Python description, CUDA C++, Triton, ...), replay it on a model of a\n"
+        "GPU many times, and read hit ratios, latencies and times with confidence intervals.",
+        epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
+        no_args_is_help=True,
+        rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_options)
+    first = words[0] if words else ""
+    for name in [first] if first in _COMMANDS else _COMMANDS:
+        module, attribute, kind = _COMMANDS[name]
+        command = _found(module, attribute)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            settings = _PASSED_ON if name == "nvcc" else None
+            app.command(cls=_found(*kind.split(".")) if kind else None, context_settings=settings)(command)
+    return app
+
+
+def _found(module: str, attribute: str) -> Any:
+    return getattr(import_module(f"memsim.cli.{module}"), attribute)
 
 
 def main() -> None:
@@ -120,7 +130,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
     try:
         with listening():
-            app()
+            application(sys.argv[1:])()
     except SystemExit as leaving:
         if "mpi4py" in sys.modules:
             raise  # MPI's other processes wait for the message

@@ -60,7 +60,8 @@ def report(
             results |= longest_kernels(programs[path.stem])
         elif path.stem not in studies:
             results[path.stem] = RunResult.load(path, convention)
-    found = {label: bottlenecks_with_gains(one, None, quick, None) for label, one in results.items()}
+    notes = set[str]()
+    found = {label: bottlenecks_with_gains(one, None, quick, None, notes) for label, one in results.items()}
     bottlenecks = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
         typer.echo(write_page(results, studies, page, bottlenecks, programs))

@@ -54,12 +54,16 @@ def explain(
         jobs: processes.
         progress: called with the replays done, and all.
 
+    A launch that followed others of its program is not replayed alone.
+
     Raises:
         InputError: a result of a version before 1.2, a bad trace, or another one than was run.
     """
     found = find_bottlenecks(result)
     if quick:
         return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
+    if "launches_before" in result.trials.about:
+        return Bottlenecks(found, f"{_SKIPPED} (launches that followed others are not replayed alone)")
     from memsim.why.gains import with_gains  # replays need Numba, which takes longer to load than to show
 
     recorded = _where_it_was(result) if trace is None else _given(result, trace)

@@ -67,6 +67,7 @@ def test_what_is_in_l2_need_not_be_read():
         ("reduction", dict(n=1 << 15)),
         ("bfs", {}),
         ("lud", {}),
+        ("sgemm", {}),
     ],
 )
 def test_no_prediction_is_faster(name, parameters):

@@ -28,7 +28,7 @@ from memsim.calibration.probed_gpu import SOURCE, ProbedGPU, compiled, segments
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.throughput import take_clock, take_rates
 from memsim.calibration.walks import WARPS
-from memsim.cli.commands import app
+from memsim.cli import app
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override, provenance
 from memsim.hierarchy.mapping import tables

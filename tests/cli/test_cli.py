@@ -15,6 +15,7 @@ from pathlib import Path
 
 import h5py
 import pytest
+import typer
 from changing import changed
 from full_disk import limit_files
 from processes import are_gone
@@ -22,6 +23,7 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.cli import app
+from memsim.cli.commands import application
 
 SPMV = ["spmv", "-p", "rows=2048", "-p", "nnz_per_row=8"]
 
@@ -192,6 +194,16 @@ def test_a_replay_loads_nothing_that_only_compiling_needs(files):
         "print(sorted({'numba.np.arraymath', 'scipy.linalg', 'matplotlib'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+def test_a_command_built_alone_has_the_same_options():
+    every = typer.main.get_command(app).commands
+    assert set(typer.main.get_command(application(["no-such-command"])).commands) == set(every)
+    for name, command in every.items():
+        alone = typer.main.get_command(application([name, "--help"])).commands
+        assert list(alone) == [name] and type(alone[name]) is type(command)
+        assert [one.opts for one in alone[name].params] == [one.opts for one in command.params]
+        assert list(getattr(alone[name], "commands", ())) == list(getattr(command, "commands", ()))
 
 
 def test_showing_a_result_does_not_load_numba(files):

@@ -11,7 +11,6 @@ import pytest
 from typer.testing import CliRunner
 
 from memsim.cli import app
-from memsim.cli.commands import app as commands
 from memsim.report.formats import chosen_format, format_names, rendered
 from memsim.report.output import CommandOutput, PrintedTable
 from memsim.support.errors import InputError
@@ -116,7 +115,7 @@ def test_wrong_formats_are_refused(given, words):
 
 
 def test_every_other_command_has_the_option():
-    named = {one.callback.__name__: one.callback for one in commands.registered_commands if one.callback is not None}
+    named = {one.callback.__name__: one.callback for one in app.registered_commands if one.callback is not None}
     lacking = {name for name, of in named.items() if "format" not in of.__annotations__}
     assert lacking == PRINT_NO_TABLE - {"plot"}  # plot has its own --format, that of figures
 

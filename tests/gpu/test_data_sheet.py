@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from typer.testing import CliRunner
 
-from memsim.cli.commands import app
+from memsim.cli import app
 from memsim.gpu.data_sheet import DataSheet, described
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.support.errors import InputError

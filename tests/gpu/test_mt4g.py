@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from memsim.cli.commands import app
+from memsim.cli import app
 from memsim.gpu import mt4g
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.support.errors import InputError

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import memsim
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
-from memsim.cli.commands import app
+from memsim.cli import app
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo import store
 
