@@ -8,7 +8,7 @@ the warp whose sequence of independent loads has begun (bulk scheduling). Greedy
 from __future__ import annotations
 
 from memsim.gpu.choices import WarpScheduler
-from memsim.reference.hashing import hash32
+from memsim.reference.address_map import hash32
 from memsim.reference.warp import Warp
 
 

@@ -1,4 +1,4 @@
-"""One set of a cache, L1's or L2's: its ways and the replacement policy."""
+"""The ways, sets and replacement policies of a cache, at every level."""
 
 from __future__ import annotations
 
@@ -7,47 +7,56 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.gpu.choices import Replacement
-from memsim.reference.hashing import hash32
-from memsim.reference.packets import DramLocation
+from memsim.reference.address_map import hash32
 
 LONGEST_RRPV = 3  # two bits
 
 
 @dataclass(eq=False)
 class Way:
-    """A way and the line that it holds, by sectors."""
+    """A way and the line that it holds, as masks of sectors."""
 
     slot: int
     reserved: bool = False  # shared memory has it
     line: int | None = None
-    valid: set[int] = field(default_factory=set)
-    pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
-    dirty: set[int] = field(default_factory=set)
-    activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
-    words: set[tuple[int, int]] = field(default_factory=set)  # L2: (sector, word) written of sectors covered in part
-    prefetched: set[int] = field(default_factory=set)  # L2: fetched by the prefetcher, and not asked for since
-    stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
+    valid: int = 0
+    pending: dict[Any, int] = field(default_factory=dict)  # MSHR -> the sectors that it brings
+    dirty: int = 0
+    activated: int = 0  # L2: fetched for or written by a store
+    words: int = 0  # L2: words written of sectors that stores covered in part: bit 8 * s + w
+    prefetched: int = 0  # L2: fetched by the prefetcher, and not asked for since
+    stale: int = 0  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
     allocated: int = 0  # L1: cycle in which the line was requested
     rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
-    position: int = 0  # L2: of the line in its L1 line
-    location: DramLocation = (0, 0, 0)  # L2: of the line in DRAM
 
     @property
-    def partial(self) -> set[int]:
+    def under_way(self) -> int:
+        """Sectors that MSHRs bring."""
+        return sum(self.pending.values())
+
+    @property
+    def partial(self) -> int:
         """L2: sectors that stores covered in part, whose rest is in memory alone and is not on its way."""
-        return self.dirty - self.valid - self.pending.keys()
+        return self.dirty & ~self.valid & ~self.under_way
 
     @property
     def replaceable(self) -> bool:
         """Whether it may take another line: it waits for no data."""
         return not self.pending and not self.reserved
 
+    def mshrs(self, mask: int) -> list[Any]:
+        """The MSHRs that bring any of some sectors."""
+        return [mshr for mshr, brings in self.pending.items() if brings & mask]
+
+    def fill(self, mshr: Any) -> None:
+        """What an MSHR brings is here."""
+        self.valid |= self.pending.pop(mshr)
+
     def clear(self, line: int | None) -> None:
         """Hold another line, without any data yet."""
-        self.line = line
-        for state in (self.valid, self.pending, self.dirty, self.activated, self.words, self.prefetched, self.stale):
-            state.clear()
+        self.line, self.pending = line, {}
+        self.valid = self.dirty = self.activated = self.words = self.prefetched = self.stale = 0
 
 
 class CacheSet:
@@ -78,7 +87,7 @@ class CacheSet:
     def touch(self, way: Way) -> None:
         """Note a hit."""
         if self.policy is Replacement.lru:
-            self._move_to_back(way)
+            self._move(way, len(self.order))
         way.rrpv = 0
         self._point_away(way)
 
@@ -91,33 +100,31 @@ class CacheSet:
             return candidates[0]
         if self.policy in (Replacement.srrip, Replacement.brrip):
             return self._most_distant(candidates)
-        if self.policy is Replacement.random:
-            slot = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % len(self.ways)
-        else:
-            slot = self._tree_victim()
+        slot = self._draw() % len(self.ways) if self.policy is Replacement.random else self._tree_victim()
         self.draws += 1
         return next(way for way in self.ways[slot:] + self.ways[:slot] if way.replaceable)
 
     def fill(self, way: Way, line: int) -> None:
         """Give a way to a line."""
         way.clear(line)
-        self._move_to_back(way)
+        self._move(way, len(self.order))
         self._point_away(way)
         way.rrpv = LONGEST_RRPV - 1
         if self.policy is Replacement.brrip:
-            often = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % 32
-            way.rrpv = LONGEST_RRPV if often else LONGEST_RRPV - 1
+            way.rrpv = LONGEST_RRPV if self._draw() % 32 else LONGEST_RRPV - 1
             self.draws += 1
 
     def drop(self, way: Way) -> None:
         """Invalidate a line; its way is the next to be filled."""
         way.clear(None)
-        self.order.remove(way)
-        self.order.insert(0, way)
+        self._move(way, 0)
 
-    def _move_to_back(self, way: Way) -> None:
+    def _draw(self) -> int:
+        return hash32(self.key ^ hash32(self.number << 12 ^ self.draws))
+
+    def _move(self, way: Way, to: int) -> None:
         self.order.remove(way)
-        self.order.append(way)
+        self.order.insert(to, way)
 
     def _most_distant(self, candidates: list[Way]) -> Way:
         """The first way whose line is predicted for the distant future; all lines age until there is one."""
@@ -143,7 +150,7 @@ class CacheSet:
         return first
 
 
-class CacheSets:
+class CacheSets(dict[int, CacheSet]):
     """All sets of a cache (or of a slice), each of which is made when it is first used: a large L2 has 70,000.
 
     Args:
@@ -153,13 +160,14 @@ class CacheSets:
     """
 
     def __init__(self, n: int, ways: int, policy: Replacement, first: int, key: int, reserved: int = 0) -> None:
-        self.n, self.used = n, dict[int, CacheSet]()
+        self.n = n
         self._new = lambda s: CacheSet(ways, policy, first + s, key, reserved // n + (s >= n - reserved % n))
 
-    def __getitem__(self, number: int) -> CacheSet:
-        if number not in self.used:
-            self.used[number] = self._new(number)
-        return self.used[number]
+    def __missing__(self, number: int) -> CacheSet:
+        self[number] = self._new(number)
+        return self[number]
 
-    def __len__(self) -> int:
-        return self.n
+    def take_over(self, old: CacheSets) -> None:
+        """Hold what the sets of an earlier launch held."""
+        for number, before in old.items():
+            self[number].take_over(before)
