@@ -6,7 +6,7 @@ from memsim.gpu.components import COMPONENTS
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
-_REFERENCE_ONLY = ("prefetcher", "memory_side")  # sections of components
+_REFERENCE_ONLY = ("memory_side",)  # sections of components
 
 
 def check_compiled(gpu: GPU) -> None:
