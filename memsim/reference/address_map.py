@@ -106,12 +106,14 @@ def channel_bank_row(address: int, gpu: GPU) -> DramLocation:
 
 
 class AddressMap:
-    """The physical address of every L1 line, by the line's number. Lines of L2 follow from those that they are in."""
+    """The physical address of every L1 line, by the line's number; those of an earlier launch keep their numbers."""
 
-    def __init__(self, gpu: GPU, addresses: Iterable[int]) -> None:
+    def __init__(self, gpu: GPU, addresses: Iterable[int], before: AddressMap | None = None) -> None:
         self.l2 = gpu.l2.one_instance
         self.addresses = list(addresses)
         self.numbers = {address: number for number, address in enumerate(self.addresses)}
+        for address in before.addresses if before else ():
+            self.number_of(address)
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], self.l2))
         self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))

@@ -64,7 +64,8 @@ class ReferenceModel:
         self.trace, self.gpu, self.key, self.cycles = trace, gpu, key, 0
         self.clock, self.statistics = Clock(), Statistics()
         self.virtual_addresses = [int(line) * gpu.l1.line_bytes for line in trace.line_address]
-        self.addresses = AddressMap(gpu, self.virtual_addresses if physical is None else physical)
+        lines = self.virtual_addresses if physical is None else physical
+        self.addresses = AddressMap(gpu, lines, before.addresses if before else None)
         chosen = gpu.prefetcher
         self.prefetcher = None if chosen.kind is PrefetcherKind.none else PrefetchUnit(chosen, gpu.l1.line_bytes)
         self.mbarriers = Mbarriers(self.clock, trace)

@@ -111,7 +111,7 @@ class AddressTranslation:
         """Give the page tables lines behind the data; return (line, sector mask) of each load of a page's walk."""
         addresses, size = self.model.addresses, self.model.gpu.l1.line_bytes
         pages = sorted(set(self.page_of))
-        start = -(-(max(addresses.addresses) + size) // TABLE_BYTES) * TABLE_BYTES
+        start = -(-(max(addresses.addresses[: len(self.page_of)]) + size) // TABLE_BYTES) * TABLE_BYTES
         entries = {
             page: [start + offset for offset in walk_offsets(page, pages[0], pages[-1], self.own.walk_levels)]
             for page in pages

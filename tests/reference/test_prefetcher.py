@@ -12,12 +12,13 @@ from engines import assert_equal, both, reference
 from here import printed
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from memsim.cli import app
 from memsim.gpu.components import COMPONENTS, COUNTERS, counts_of
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, Prefetcher, PrefetcherKind
+from memsim.hierarchy.initial_l2 import carry_over_l2
+from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.system import System
 from memsim.reference.prefetcher import PREFETCHERS, Observed, PrefetchUnit
 from memsim.support.errors import InputError
 from memsim.trace.schema import OpKind
@@ -125,6 +126,31 @@ def test_engines_agree_with_random_prefetchers(data):
     counts = counts_of(PREFETCHER, np.array([found.components[key] for key in COUNTERS]))
     assert not [law.broken for law in PREFETCHER.laws if not law.holds(counts)]
     assert (own["kind"] != PREFETCHER.off and gpu.l2.enabled) or not any(found.components.values())
+
+
+@drawn(30, quick=3)
+@given(st.data())
+def test_prefetches_depend_on_no_quantum(data):
+    gpu = data.draw(machines.machines(prefetcher=data.draw(machines.component(PREFETCHER))))
+    tx, quantum = data.draw(_walks(gpu)), data.draw(st.integers(1, longest_quantum(gpu)))
+    one, other = (System(tx, gpu, 2, np.random.SeedSequence(0), quantum=cut).run() for cut in (None, quantum))
+    assert one.cycles == other.cycles and (one.components == other.components).all()
+    assert (one.counters == other.counters).all()
+
+
+@drawn(20, quick=3)
+@given(st.data())
+def test_prefetched_lines_stay_for_next_launch(data):
+    gpu = data.draw(machines.machines(prefetcher=data.draw(machines.component(PREFETCHER))))
+    system = model = None
+    for seed in range(2):
+        tx = data.draw(_walks(gpu))
+        before, system = system, System(tx, gpu, 2, np.random.SeedSequence(seed), commands=1 << 14)
+        if before:
+            carry_over_l2(before.machine, system.machine)
+        trial = system.run()
+        model = reference(tx, gpu, system.resident, seed, model)
+        assert_equal(system, trial, model)
 
 
 @drawn(20, quick=3)
