@@ -76,7 +76,6 @@ def l1_sets(l1: L1) -> int:
 
 
 def l1_set(address: int, gpu: GPU) -> int:
-    """Set of L1."""
     sets = l1_sets(gpu.l1)
     if gpu.l1.set_hash is not IndexHash.fermi_l1:
         return fold(address // gpu.l1.line_bytes, sets, gpu.l1.set_hash)

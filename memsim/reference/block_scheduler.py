@@ -42,7 +42,6 @@ class BlockScheduler:
         self.clock.process(self.run())
 
     def run(self) -> Process:
-        """Process: launch all items."""
         for item in range(len(self.items)):
             if item < len(self.slots):
                 self.launch(item, *self.slots[item], self.clock.now)

@@ -81,7 +81,6 @@ class CacheSet:
         self.draws, self.points_right = old.draws, dict(old.points_right)
 
     def find(self, line: int) -> Way | None:
-        """Return the way that holds a line."""
         return next((way for way in self.ways if way.line == line), None)
 
     def touch(self, way: Way) -> None:

@@ -44,7 +44,6 @@ class Clock(simpy.Environment):
 
     @property
     def now(self) -> int:
-        """The present cycle."""
         return int(self._now)
 
     def schedule(self, event: simpy.Event, priority: Any = NORMAL, delay: Any = 0) -> None:

@@ -62,7 +62,6 @@ class Channel:
     # Time
 
     def send(self, request: Fetch, receiver: Receiver) -> None:
-        """A request arrives in this SM cycle."""
         self.receivers[request] = receiver
         self.arriving.put(request)
 
@@ -208,7 +207,6 @@ class Channel:
     # Commands
 
     def refresh(self) -> None:
-        """Close all rows and refresh all banks."""
         assert self.refresh_due is not None and self.timing.refi is not None
         clock = max(self.refresh_due, self.started_served)
         close = max([clock, *(self.earliest(PRE, bank, clock) for bank in self.open_rows)])
@@ -219,7 +217,6 @@ class Channel:
         self.refresh_due += self.timing.refi
 
     def open_row(self, request: Fetch) -> None:
-        """Precharge a bank if need be, and activate a request's row."""
         _, bank, row = request.location
         if bank in self.open_rows:
             self.log(PRE, bank, self.open_rows[bank], self.next_clock)
@@ -268,7 +265,6 @@ class Channel:
         return any(request.location[2] == row for request in here)
 
     def log(self, name: str, bank: int, row: int, clock: int) -> None:
-        """Issue a command at a clock."""
         self.commands.append((clock, name, bank, row))
         self.recent.append(self.commands[-1])
 

@@ -53,7 +53,6 @@ class Interconnect:
         (home if near else home.opposite()).queue.put(packet)
 
     def reply(self, packet: Packet, slice_number: int) -> None:
-        """Send a packet from a slice to its SM, or to the page walkers."""
         time = self.clock.now + self.reply_cycles
         if packet.sm < len(self.model.sms):
             self.clock.process(self.model.sms[packet.sm].receive(packet, slice_number, time))

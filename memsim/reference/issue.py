@@ -77,7 +77,6 @@ class IssueUnit:
         return ceil(Fraction(work * self.schedulers, per_cycle) / RESOLUTION) * RESOLUTION if per_cycle else Fraction(0)
 
     def _critical_path(self, mix: Any) -> int:
-        """Cycles of the longest chain of dependent instructions."""
         cycles = sum(int(mix[f"critical_{each}"]) * self.latency(each) for each in LINKS)
         if mix["stall_cycles"]:  # machine code says how long its instructions of fixed latency take
             return cycles + int(mix["stall_cycles"])

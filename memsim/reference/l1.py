@@ -31,7 +31,6 @@ class L1Cache:
         self.loads = self.stores = 0  # under way to L2 and back
 
     def set_of(self, line: int) -> CacheSet:
-        """The set of a line."""
         return self.sets[self.model.addresses.l1_set(line)]
 
     def look_up(self, access: OutstandingAccess, number: int) -> bool:
@@ -44,7 +43,6 @@ class L1Cache:
         return self.store(access, line, mask, number)
 
     def load(self, access: OutstandingAccess, line: int, mask: int) -> bool:
-        """Load sectors through L1."""
         way = self.set_of(line).find(line)
         hits = mask & way.valid if way else 0
         merges = mask & way.under_way & ~hits if way else 0
@@ -133,7 +131,6 @@ class L1Cache:
         return way
 
     def write_back(self, way: Way, dirty: int) -> None:
-        """Send dirty sectors to L2."""
         if dirty and way.line is not None:
             self.send(Request.store, way.line, dirty, way.op)
 
@@ -152,7 +149,6 @@ class L1Cache:
             self.set_of(line).drop(way)
 
     def send(self, request: Request, line: int, mask: int, op: int) -> Packet:
-        """Send a request to L2 in this cycle."""
         packet = Packet(request, line, mask, self.sm.number, op, self.sm.clock.now)
         if request in WITH_DATA:
             self.loads += 1
@@ -163,7 +159,6 @@ class L1Cache:
         return packet
 
     def receive(self, packet: Packet) -> None:
-        """Take in a packet from L2."""
         if packet.request is Request.invalidate:
             way = self.set_of(packet.line).find(packet.line)
             if way and way.allocated <= packet.time:  # else the line was requested after L2 had replaced it

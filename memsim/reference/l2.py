@@ -80,12 +80,10 @@ class L2Slice(Server):
 
     @property
     def ways(self) -> Iterator[Way]:
-        """All ways that were ever used."""
         return (way for cache_set in self.sets.values() for way in cache_set.ways)
 
     @property
     def dirty_sectors(self) -> int:
-        """Sectors that the slice holds dirty."""
         return sum(way.dirty.bit_count() for way in self.ways)
 
     def set_of(self, line: int) -> CacheSet:
@@ -312,7 +310,6 @@ class L2Slice(Server):
         return Fetch(self.clock.now, line, mask, op, self.model.addresses.location(line), self.number, **kind)
 
     def write_request(self, line: int, mask: int, op: int) -> Fetch:
-        """A write of sectors of an L2 line."""
         return self.memory_request(line // self.lines_per_packet, self.in_packet(line, mask), op, write=True)
 
     def send(self, request: Fetch) -> None:
@@ -324,7 +321,6 @@ class L2Slice(Server):
         self.model.send_to_memory(request, self.receive)
 
     def write_back(self, way: Way) -> None:
-        """Write the dirty sectors of a line to memory."""
         assert way.line is not None
         if self.l2.max_partial_ways and way.partial:
             self.send(replace(self.write_request(way.line, way.partial, way.op), write=False, completes=True))
@@ -389,7 +385,6 @@ class L2Slice(Server):
         self.clock.call(time, (*self.opposite().stage, self.ANSWERS, source), take, message)
 
     def drop_copy(self, line: int) -> None:
-        """The home of a line was written: its copy here is out of date."""
         if way := self.copy_of(line):
             way.valid = 0
 

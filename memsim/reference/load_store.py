@@ -43,11 +43,9 @@ class LoadStoreUnit:
         return warp.issued
 
     def turn(self, time: int) -> simpy.Event:
-        """The unit's stage of a cycle."""
         return self.clock.at(time, CycleStage.load_store)
 
     def run(self) -> Process:
-        """Process: serve one memory instruction after the other."""
         while True:
             if not self.ready:
                 yield self.work.next
@@ -57,7 +55,6 @@ class LoadStoreUnit:
             yield from self.serve(warp)
 
     def serve(self, warp: Warp) -> Process:
-        """Issue a warp's memory instruction."""
         time, pc = self.clock.now, warp.pc - 1
         i = self.model.trace.instructions[pc]
         warp.in_sequence = True

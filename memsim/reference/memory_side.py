@@ -56,11 +56,9 @@ class MemorySideSlice(Server):
         self.latency = own.hit_latency_cycles - model.gpu.l2.hit_latency_cycles
 
     def count(self, event: str, number: int) -> None:
-        """Count sectors or lines."""
         self.model.statistics.components["memory_side", f"{self.own.name}_{event}"] += number
 
     def serve(self, queued: tuple[Fetch, Receiver]) -> bool:
-        """Serve a request."""
         request, receiver = queued
         self.occupy(Fraction(32 * request.mask.bit_count(), self.own.slice_bytes_per_cycle))
         (self.write if request.write else self.read)(request, receiver)

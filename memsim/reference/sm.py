@@ -63,7 +63,6 @@ class MultiprocessorUnit:
             self.clock.process(self.run_warp(warp, time))
 
     def turn(self, warp: Warp, time: int) -> simpy.Event:
-        """The warp's stage of a cycle."""
         return self.clock.at(time, CycleStage.warps, warp.slot)
 
     def run_warp(self, warp: Warp, start: int) -> Process:
@@ -160,7 +159,6 @@ class MultiprocessorUnit:
         warp.pc, warp.end, warp.diverged = second.end, end, False
 
     def run_second_path(self, warp: Warp) -> Process:
-        """Process: the second of two divergent paths."""
         yield self.turn(warp, self.clock.now)
         yield from self.run_path(warp)
 

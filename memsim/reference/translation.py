@@ -128,14 +128,12 @@ class AddressTranslation:
         return page * self.own.page_bytes // self.own.shared_page_bytes
 
     def insert(self, entry: int) -> None:
-        """Fill an entry into the shared TLB."""
         tlb_set = self.shared[entry % self.shared.n]
         way = tlb_set.find_victim()
         assert way is not None
         tlb_set.fill(way, entry)
 
     def count(self, packet: Packet, event: str) -> None:
-        """Count a lookup."""
         self.model.statistics.translations[packet.op, event] += 1
 
     def look_up_shared(self, tlb: SmTlb, page: int, way: Way, packet: Packet) -> None:

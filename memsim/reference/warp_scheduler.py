@@ -27,7 +27,6 @@ class WarpSelector:
         self.draws = 0
 
     def select(self, ready: dict[int, Warp]) -> Warp:
-        """Return the next of the ready warps, which are given by slot."""
         last = ready.get(self.last_slot)
         if last:
             if last.in_sequence or self.policy.startswith("greedy"):
