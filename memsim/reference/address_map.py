@@ -116,10 +116,6 @@ class AddressMap:
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], self.l2))
         self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
-        per_line, size = gpu.l1.line_bytes // self.l2.line_bytes, self.l2.line_bytes
-        self.l2_set = cache(
-            lambda line: set_within_slice(self.addresses[line // per_line] + line % per_line * size, self.l2)
-        )
 
     def number_of(self, address: int) -> int:
         """The number of the line at a physical address; a line that no warp asks for gets the next number."""

@@ -1,13 +1,20 @@
-"""The ways, sets and replacement policies of a cache, at every level."""
+"""The ways, sets and replacement policies of a cache, at every level; the slices of L2 and of the levels behind it."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.choices import Replacement
-from memsim.reference.address_map import hash32
+from memsim.gpu.memory import L2
+from memsim.gpu.memory_side import MemorySideLevel
+from memsim.reference.address_map import hash32, set_within_slice
+from memsim.reference.clock import Server
+
+if TYPE_CHECKING:
+    from memsim.reference.model import ReferenceModel
 
 LONGEST_RRPV = 3  # two bits
 
@@ -170,3 +177,42 @@ class CacheSets(dict[int, CacheSet]):
         """Hold what the sets of an earlier launch held."""
         for number, before in old.items():
             self[number].take_over(before)
+
+
+class CacheSlice(Server):
+    """A slice of L2, or of a level behind it: a server with its share of the level's sets.
+
+    A request is for sectors of an L1 line, in which one or more lines of the level lie. Line k of the level in L1 line
+    n has number n * lines_per_packet + k.
+
+    Args:
+        stage: in which the slice acts; its last number is that of the slice.
+    """
+
+    def __init__(self, model: ReferenceModel, level: L2 | MemorySideLevel, *stage: int) -> None:
+        super().__init__(model.clock, *stage)
+        self.model, self.number = model, stage[-1]
+        self.sectors_per_line, self.every = level.line_bytes // 32, (1 << level.line_bytes // 32) - 1
+        per_packet = self.lines_per_packet = model.gpu.l1.line_bytes // level.line_bytes
+        n = level.size_bytes // level.slices // level.line_bytes // level.ways
+        self.sets = CacheSets(n, level.ways, level.replacement, self.number * n, model.key)
+        first = model.addresses.addresses  # of each L1 line
+        self.set_number = cache(
+            lambda line: set_within_slice(first[line // per_packet] + line % per_packet * level.line_bytes, level)
+        )
+
+    def set_of(self, line: int) -> CacheSet:
+        """The set of a line; a copy, whose number is -1 - line, is where the line would be."""
+        return self.sets[self.set_number(line if line >= 0 else -1 - line)]
+
+    def lines(self, line: int, mask: int) -> list[tuple[int, int]]:
+        """The level's lines in which sectors of an L1 line lie: number, and sectors of that line."""
+        found = []
+        for position in range(self.lines_per_packet):
+            if own := mask >> position * self.sectors_per_line & self.every:
+                found.append((line * self.lines_per_packet + position, own))
+        return found
+
+    def in_packet(self, line: int, mask: int) -> int:
+        """Sectors of a line of the level as sectors of the L1 line that it is in."""
+        return mask << line % self.lines_per_packet * self.sectors_per_line

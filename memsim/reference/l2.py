@@ -18,8 +18,8 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.choices import Inclusion, WriteHit, WriteMiss
-from memsim.reference.cache import CacheSet, CacheSets, Way
-from memsim.reference.clock import CycleStage, Server
+from memsim.reference.cache import CacheSlice, Way
+from memsim.reference.clock import CycleStage
 from memsim.reference.packets import READS, Fetch, Packet, Request
 
 if TYPE_CHECKING:
@@ -45,18 +45,13 @@ class Outcome:
             self.sectors[name] += mask.bit_count()
 
 
-class L2Slice(Server):
-    """One slice, with its share of L2's sets."""
+class L2Slice(CacheSlice):
+    """One slice."""
 
     def __init__(self, model: ReferenceModel, number: int) -> None:
-        super().__init__(model.clock, CycleStage.slices, number)
-        self.model, self.number, self.gpu = model, number, model.gpu
-        l2 = self.l2 = model.gpu.l2
-        self.sectors_per_line = l2.line_bytes // 32
-        self.every = (1 << self.sectors_per_line) - 1
-        self.lines_per_packet = model.gpu.l1.line_bytes // l2.line_bytes
-        n = l2.size_bytes // l2.slices // l2.line_bytes // l2.ways
-        self.sets = CacheSets(n, l2.ways, l2.replacement, number * n, model.key)
+        l2 = model.gpu.l2
+        super().__init__(model, l2.one_instance, CycleStage.slices, number)
+        self.gpu, self.l2 = model.gpu, l2
         self.outcome = Outcome()  # of the packet in service
         self.write_through: list[Fetch] = []  # what it writes past L2
         sm_mhz = self.gpu.sm.clock_mhz
@@ -85,22 +80,6 @@ class L2Slice(Server):
     @property
     def dirty_sectors(self) -> int:
         return sum(way.dirty.bit_count() for way in self.ways)
-
-    def set_of(self, line: int) -> CacheSet:
-        """The set of an L2 line; a copy (see `copy_of`) is where the line would be."""
-        return self.sets[self.model.addresses.l2_set(line if line >= 0 else -1 - line)]
-
-    def lines(self, line: int, mask: int) -> list[tuple[int, int]]:
-        """The L2 lines of an L1 line in which sectors of a mask lie: number, and sectors of the L2 line."""
-        found = []
-        for position in range(self.lines_per_packet):
-            if own := mask >> position * self.sectors_per_line & self.every:
-                found.append((line * self.lines_per_packet + position, own))
-        return found
-
-    def in_packet(self, line: int, mask: int) -> int:
-        """Sectors of an L2 line as sectors of the L1 line that it is in."""
-        return mask << line % self.lines_per_packet * self.sectors_per_line
 
     # The queue
 

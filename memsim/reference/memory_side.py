@@ -7,7 +7,7 @@ all ways of its set waiting for data passes, and leaves no line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import simpy
 
 from memsim.gpu.memory_side import MemorySideLevel
-from memsim.reference.address_map import set_within_slice, slice_of
-from memsim.reference.cache import CacheSet, CacheSets, Way
-from memsim.reference.clock import CycleStage, Process, Server
+from memsim.reference.address_map import slice_of
+from memsim.reference.cache import CacheSlice, Way
+from memsim.reference.clock import CycleStage, Process
 from memsim.reference.packets import Fetch, Receiver
 
 if TYPE_CHECKING:
@@ -44,14 +44,12 @@ class MemorySideCache:
             mine.sets.take_over(before.sets)
 
 
-class MemorySideSlice(Server):
-    """One slice, with its share of the level's sets."""
+class MemorySideSlice(CacheSlice):
+    """One slice."""
 
     def __init__(self, model: ReferenceModel, own: MemorySideLevel, depth: int, number: int, below: Below) -> None:
-        super().__init__(model.clock, CycleStage.memory_side, depth, number)
-        self.model, self.own, self.below = model, own, below
-        n = own.size_bytes // own.slices // own.line_bytes // own.ways
-        self.sets = CacheSets(n, own.ways, own.replacement, number * n, model.key)
+        super().__init__(model, own, CycleStage.memory_side, depth, number)
+        self.own, self.below = own, below
         # From the lookup to the answer in L2, on a hit: a request comes in the cycle in which L2 sends it.
         self.latency = own.hit_latency_cycles - model.gpu.l2.hit_latency_cycles
 
@@ -64,29 +62,21 @@ class MemorySideSlice(Server):
         (self.write if request.write else self.read)(request, receiver)
         return True
 
-    def lines(self, request: Fetch) -> Iterator[tuple[int, CacheSet, int]]:
-        """The lines of the level that a request names: line, set and sectors, as the L1 line numbers them."""
-        first, per_line = self.model.addresses.addresses[request.line], self.own.line_bytes // 32
-        per_packet = self.model.gpu.l1.line_bytes // self.own.line_bytes
-        for position in range(per_packet):
-            if named := request.mask & (1 << per_line) - 1 << position * per_line:
-                address = first + position * self.own.line_bytes
-                yield request.line * per_packet + position, self.sets[set_within_slice(address, self.own)], named
-
     def write(self, request: Fetch, receiver: Receiver) -> None:
         """Write sectors below; those that are present stay valid."""
         self.count("writes", request.mask.bit_count())
-        for line, cache_set, named in self.lines(request):
-            if way := cache_set.find(line):
+        for line, named in self.lines(request.line, request.mask):
+            if way := self.set_of(line).find(line):
                 self.count("updates", (named & way.valid).bit_count())
-                cache_set.touch(way)
+                self.set_of(line).touch(way)
         self.below(replace(request, time=self.clock.now), lambda _, time: receiver(request, time))
 
     def read(self, request: Fetch, receiver: Receiver) -> None:
         """Read sectors: those that are neither present nor under way from below."""
         arrived = self.clock.event()  # an MSHR; succeeds when it is certain when its sectors arrive, with that cycle
         missing, awaited, filled = 0, list[simpy.Event](), list[Way]()
-        for line, cache_set, named in self.lines(request):
+        for line, named in self.lines(request.line, request.mask):
+            cache_set = self.set_of(line)
             way = cache_set.find(line)
             hits, merges = (named & way.valid, named & way.under_way) if way else (0, 0)
             absent = named & ~hits & ~merges
@@ -99,7 +89,7 @@ class MemorySideSlice(Server):
             if way and absent:
                 way.pending[arrived] = absent
                 filled.append(way)
-            missing |= absent
+            missing |= self.in_packet(line, absent)
             for event, mask in (("hits", hits), ("merges", merges), ("misses", absent)):
                 self.count(event, mask.bit_count())
         self.count("reads", request.mask.bit_count())
