@@ -46,8 +46,8 @@ class BlockScheduler:
             if item < len(self.slots):
                 self.launch(item, *self.slots[item], self.clock.now)
             else:
-                slot = yield self.free.get()
-                self.launch(item, *slot, self.clock.now + self.model.gpu.sm.launch_cycles)
+                sm, slot = yield self.free.get()
+                self.launch(item, sm, slot, self.clock.now + self.model.gpu.sm.launch_cycles)
 
     def launch(self, item: int, sm: int, slot: int, earliest: int) -> None:
         """Launch an item in a block slot of an SM when the GPU can: it starts one block after the other."""

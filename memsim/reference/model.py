@@ -7,7 +7,7 @@ replays the same traces much faster, and the tests compare the two bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Any
 
@@ -65,7 +65,7 @@ class ReferenceModel:
         self.clock, self.statistics = Clock(), Statistics()
         self.virtual_addresses = [int(line) * gpu.l1.line_bytes for line in trace.line_address]
         lines = self.virtual_addresses if physical is None else physical
-        self.addresses = AddressMap(gpu, lines, before.addresses if before else None)
+        self.addresses: AddressMap = AddressMap(gpu, lines, before.addresses if before else None)
         chosen = gpu.prefetcher
         self.prefetcher = None if chosen.kind is PrefetcherKind.none else PrefetchUnit(chosen, gpu.l1.line_bytes)
         self.mbarriers = Mbarriers(self.clock, trace)
@@ -75,14 +75,15 @@ class ReferenceModel:
         partition = L2Slice if gpu.l2.enabled else MemoryPort
         self.slices = [partition(self, n) for n in range(gpu.l2.slices)]
         self.channels = [Channel(self.clock, n, gpu, self.statistics) for n in range(gpu.dram.channels)]
-        self.send_to_memory, self.memory_side = self.access_dram, list[MemorySideCache]()  # levels from DRAM to L2
+        self.send_to_memory: Callable[[Fetch, Receiver], None] = self.access_dram
+        self.memory_side: list[MemorySideCache] = []  # levels from DRAM to L2
         for depth, level in reversed(list(enumerate(gpu.memory_side.each))):
             self.memory_side.append(MemorySideCache(self, level, depth, self.send_to_memory))
             self.send_to_memory = self.memory_side[-1].send
         for mine, old in zip(self.slices, before.slices, strict=True) if before and gpu.l2.enabled else ():
             mine.take_over(old)
-        for level, old_level in zip(self.memory_side, before.memory_side, strict=True) if before else ():
-            level.take_over(old_level)
+        for cache, old_cache in zip(self.memory_side, before.memory_side, strict=True) if before else ():
+            cache.take_over(old_cache)
         self.blocks = BlockScheduler(self, list(zip(first.tolist(), end.tolist(), strict=True)), resident)
 
     def run(self) -> ReferenceModel:

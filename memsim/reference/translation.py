@@ -14,7 +14,7 @@ import simpy
 from memsim.gpu.choices import Replacement
 from memsim.reference.cache import CacheSets, Way
 from memsim.reference.clock import CycleStage, Process, Signal
-from memsim.reference.interconnect import Rank
+from memsim.reference.interconnect import Interconnect, Rank
 from memsim.reference.packets import Packet, Request
 
 if TYPE_CHECKING:
@@ -96,7 +96,8 @@ class AddressTranslation:
 
     def __init__(self, model: ReferenceModel) -> None:
         self.model, self.clock, self.own = model, model.clock, model.gpu.translation
-        self.interconnect, own = model.interconnect, self.own
+        self.interconnect: Interconnect = model.interconnect
+        own = self.own
         self.page_of = [address // own.page_bytes for address in model.virtual_addresses]
         self.reads = self._lay_out_page_tables()
         n = own.shared_entries // own.shared_ways
