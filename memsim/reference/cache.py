@@ -11,7 +11,7 @@ from memsim.gpu.choices import Replacement
 from memsim.gpu.memory import L2
 from memsim.gpu.memory_side import MemorySideLevel
 from memsim.reference.address_map import hash32, set_within_slice
-from memsim.reference.clock import Server
+from memsim.reference.clock import QueueServer
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
@@ -179,7 +179,7 @@ class CacheSets(dict[int, CacheSet]):
             self[number].take_over(before)
 
 
-class CacheSlice(Server):
+class CacheSlice(QueueServer):
     """A slice of L2, or of a level behind it: a server with its share of the level's sets.
 
     A request is for sectors of an L1 line, in which one or more lines of the level lie. Line k of the level in L1 line

@@ -76,7 +76,7 @@ class Signal:
         event.succeed(value)
 
 
-class Server:
+class QueueServer:
     """A unit with a queue, which serves one request after the other: a slice of L2, or of a level behind it.
 
     Args:
