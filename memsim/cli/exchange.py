@@ -198,7 +198,7 @@ def export_perfetto(
         events, about = list(program_events(found)), {"program": str(found.about["program"]), "gpu": found.gpu}
     else:
         from memsim.api.arguments import opened
-        from memsim.montecarlo.reference_trial import recorded_replay
+        from memsim.report.recorder import recorded_replay
 
         trace, machine = opened(path, gpu, None)
         recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)

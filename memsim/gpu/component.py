@@ -6,11 +6,15 @@ columns of results files, the check of files, JSON, the text report and the rand
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from memsim.gpu.geometry import Problem
 from memsim.gpu.section import Section
+
+if TYPE_CHECKING:
+    from memsim.gpu.config import GPU
 
 Counts = Mapping[str, Any]  # of a component: by counter, a number or an array of them
 
@@ -65,6 +69,10 @@ class Component:
         parameters: the section, with default, range and description of every field; its first field chooses the kind.
         off: the kind with which the part does not exist.
         counters, laws, ratios: of one trial.
+        problems: (field, what is wrong and what would be right) of a GPU whose fields do not fit together.
+        l2_reads: from the counters, the kind, and the sectors that DRAM, or the level below, reads: those that are read
+            because a request missed L2; negative if the counters do not fit them.
+        is_compiled: whether the compiled engine has it; otherwise the reference model alone.
     """
 
     section: str
@@ -73,6 +81,9 @@ class Component:
     counters: tuple[ComponentCounter, ...]
     laws: tuple[ComponentLaw, ...]
     ratios: tuple[ComponentRatio, ...]
+    problems: Callable[[GPU], Iterator[Problem]] = lambda gpu: iter(())
+    l2_reads: Callable[[Counts, Any, Any], Any] = lambda of, kind, reads: reads
+    is_compiled: bool = False
 
     @property
     def chooser(self) -> str:

@@ -31,6 +31,12 @@ def counts_of(component: Component, values: np.ndarray) -> dict[str, np.ndarray]
     return {name: values[..., at] for at, (section, name) in enumerate(COUNTERS) if section == component.section}
 
 
+def component_counts(counts: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The counters of all components, i8 [len(COUNTERS)], from those of some (by section); the others are 0."""
+    values = [counts.get(one.section, np.zeros(len(one.counters), np.int64)) for one in COMPONENTS]
+    return np.concatenate(values)
+
+
 def stored_counters(configuration: Mapping[str, Any]) -> int:
     """Counters in a results file: those of the components that its version knew; later ones have the later columns."""
     return sum(section in configuration for section, _ in COUNTERS)

@@ -6,12 +6,18 @@ and of Jain and Lin's survey for coverage. Everything counts 32-byte sectors unl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
 from memsim.gpu.component import Component, ComponentCounter, ComponentLaw, ComponentRatio, Counts
+from memsim.gpu.geometry import Problem, power_of_two
 from memsim.gpu.section import Section
+
+if TYPE_CHECKING:
+    from memsim.gpu.config import GPU
 
 
 class PrefetcherKind(StrEnum):
@@ -42,10 +48,25 @@ def _used(counts: Counts) -> float:
     return float(counts["useful"] + counts["late"])
 
 
+def _problems(gpu: GPU) -> Iterator[Problem]:
+    """Prefetches are for an L2, and within pages of whole lines."""
+    own = gpu.prefetcher
+    if own.kind is PrefetcherKind.none:
+        return
+    if not gpu.l2.enabled:
+        yield "prefetcher.kind", f"is {own.kind}; without an L2 give none"
+    if not power_of_two(own.page_bytes) or own.page_bytes < gpu.l1.line_bytes:
+        right = f"a power of two from l1.line_bytes = {gpu.l1.line_bytes} on"
+        yield "prefetcher.page_bytes", f"is {own.page_bytes}; give {right}"
+
+
 PREFETCHER = Component(
     section="prefetcher",
     parameters=Prefetcher,
     off=PrefetcherKind.none,
+    problems=_problems,
+    is_compiled=True,
+    l2_reads=lambda of, _, reads: reads - of["sectors"],
     counters=(
         ComponentCounter("requests", "lines that it asked L2 for"),
         ComponentCounter("redundant", "of these, lines that were present or under way"),

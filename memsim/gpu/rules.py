@@ -10,17 +10,15 @@ from typing import TYPE_CHECKING
 
 from memsim.gpu.architecture import AMD_ARCHITECTURES, Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
-from memsim.gpu.prefetcher import PrefetcherKind
+from memsim.gpu.components import COMPONENTS
+from memsim.gpu.geometry import OF_BITS, Problem, interleave_problems, power_of_two
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.gpu.cores import L1
     from memsim.gpu.memory import L2, Dram, Translation
-    from memsim.gpu.memory_side import MemorySideLevel
 
 CLOCKS = 64  # times the SMs' clock, up or down, that another clock may be: rates of a window of SM cycles are bounded
-OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
-Problem = tuple[str, str]  # field, what is wrong and what would be right
 
 
 def problems(gpu: GPU) -> Iterator[Problem]:
@@ -40,16 +38,12 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
-    yield from _prefetcher(gpu)
-    yield from _memory_side(gpu)
+    for component in COMPONENTS:
+        yield from component.problems(gpu)
     yield from _translation(gpu.translation)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
-    if not _power_of_two(gpu.stochastic.page_bytes):
+    if not power_of_two(gpu.stochastic.page_bytes):
         yield "stochastic.page_bytes", f"is {gpu.stochastic.page_bytes}; give a power of two"
-
-
-def _power_of_two(n: int) -> bool:
-    return n > 0 and n & (n - 1) == 0
 
 
 def _capability(gpu: GPU) -> Iterator[Problem]:
@@ -89,7 +83,7 @@ def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
     missed = "fetch_bytes" if name == "l2" else "sector_bytes"  # what a miss fetches
     for field in ("line_bytes", missed):
         size = getattr(cache, field)
-        if not _power_of_two(size):
+        if not power_of_two(size):
             yield f"{name}.{field}", f"is {size}; give a power of two from 32 to 256"
     if getattr(cache, missed) > cache.line_bytes:
         yield f"{name}.{missed}", f"is {getattr(cache, missed)}; give at most the line's {cache.line_bytes} bytes"
@@ -97,10 +91,10 @@ def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
     if bank_bytes < set_bytes or bank_bytes % set_bytes:
         of = "size_bytes / slices" if name == "l2" else "size_bytes"
         yield f"{name}.size_bytes", f"gives {of} = {bank_bytes}; give a multiple of ways x line_bytes = {set_bytes}"
-    elif cache.set_hash in OF_BITS and not _power_of_two(bank_bytes // set_bytes):
+    elif cache.set_hash in OF_BITS and not power_of_two(bank_bytes // set_bytes):
         sets = bank_bytes // set_bytes
         yield f"{name}.set_hash", f"is {cache.set_hash} over {sets} sets; give a power-of-two number of sets"
-    if cache.replacement == "tree_plru" and (not _power_of_two(cache.ways) or cache.ways > 64):
+    if cache.replacement == "tree_plru" and (not power_of_two(cache.ways) or cache.ways > 64):
         yield f"{name}.ways", f"is {cache.ways}; tree_plru needs a power of two up to 64"
 
 
@@ -141,10 +135,10 @@ def _banks(l1: L1) -> Iterator[Problem]:
     """Banks are selected by bits of an address, and so are a line's parts that the texture units fetch."""
     for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
         value = getattr(l1, field)
-        if value is not None and not _power_of_two(value):
+        if value is not None and not power_of_two(value):
             yield f"l1.{field}", f"is {value}; give a power of two up to {right}"
     fetched = l1.texture_bytes
-    if fetched is not None and not (_power_of_two(fetched) and fetched <= l1.line_bytes):
+    if fetched is not None and not (power_of_two(fetched) and fetched <= l1.line_bytes):
         yield "l1.texture_bytes", f"is {fetched}; give a power of two from 32 to line_bytes = {l1.line_bytes}"
 
 
@@ -186,9 +180,9 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     l1, l2 = gpu.l1, gpu.l2
     if l2.line_bytes > l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
-    yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
+    yield from interleave_problems("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
     slices = l2.one_instance.slices
-    if l2.slice_hash in OF_BITS and not _power_of_two(slices):
+    if l2.slice_hash in OF_BITS and not power_of_two(slices):
         problem = f"is {l2.slice_hash} over {slices} slices; give modulo or a power-of-two number of slices"
         yield "l2.slice_hash", problem
     if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
@@ -197,63 +191,9 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
 
 
-def _prefetcher(gpu: GPU) -> Iterator[Problem]:
-    own = gpu.prefetcher
-    if own.kind is PrefetcherKind.none:
-        return
-    if not gpu.l2.enabled:
-        yield "prefetcher.kind", f"is {own.kind}; without an L2 give none"
-    if not _power_of_two(own.page_bytes) or own.page_bytes < gpu.l1.line_bytes:
-        right = f"a power of two from l1.line_bytes = {gpu.l1.line_bytes} on"
-        yield "prefetcher.page_bytes", f"is {own.page_bytes}; give {right}"
-
-
-def _memory_side(gpu: GPU) -> Iterator[Problem]:
-    """Every field of the levels between L2 and DRAM has an entry per level; each level is slower than the one above."""
-    own, l1 = gpu.memory_side, gpu.l1
-    for name in type(own).model_fields:
-        value = getattr(own, name)
-        if isinstance(value, tuple) and len(value) < own.levels:
-            yield (
-                f"memory_side.{name}",
-                f"has {len(value)} entries; give one per level, memory_side.levels = {own.levels}",
-            )
-            return
-    if own.levels and not gpu.l2.enabled:
-        yield "memory_side.levels", f"is {own.levels}; without an L2 give 0"
-    above = gpu.l2.hit_latency_cycles
-    for level in own.each:
-        yield from _memory_side_level(level, l1.line_bytes)
-        if level.hit_latency_cycles <= above:
-            problem = f"is {level.hit_latency_cycles} in {level.name}; give more than the {above} of the level above"
-            yield "memory_side.hit_latency_cycles", problem
-        above = level.hit_latency_cycles
-
-
-def _memory_side_level(level: MemorySideLevel, line_bytes: int) -> Iterator[Problem]:
-    size, share, set_bytes = level.line_bytes, level.size_bytes // level.slices, level.ways * level.line_bytes
-    if not _power_of_two(size) or size > line_bytes:
-        yield "memory_side.line_bytes", f"is {size}; give a power of two from 32 to l1.line_bytes = {line_bytes}"
-    elif level.size_bytes % level.slices or share < set_bytes or share % set_bytes:
-        right = f"give a multiple of slices x ways x line_bytes = {level.slices * set_bytes}"
-        yield "memory_side.size_bytes", f"is {level.size_bytes}; {right}"
-    elif level.set_hash in OF_BITS and not _power_of_two(share // set_bytes):
-        right = "give a power-of-two number of sets"
-        yield "memory_side.set_hash", f"is {level.set_hash} over {share // set_bytes} sets; {right}"
-    yield from _interleave("memory_side.slice_interleave_bytes", level.slice_interleave_bytes, line_bytes)
-    if level.slice_hash in OF_BITS and not _power_of_two(level.slices):
-        right = "give modulo or a power-of-two number of slices"
-        yield "memory_side.slice_hash", f"is {level.slice_hash} over {level.slices} slices; {right}"
-    for field, chosen in (("slice_hash", level.slice_hash), ("set_hash", level.set_hash)):
-        if chosen == "fermi_l1":
-            yield f"memory_side.{field}", "is fermi_l1, which is a hash of the L1 alone; give modulo or xor_fold"
-    if level.replacement == "tree_plru" and not _power_of_two(level.ways):
-        yield "memory_side.ways", f"is {level.ways}; tree_plru needs a power of two up to 64"
-
-
 def _translation(own: Translation) -> Iterator[Problem]:
     for name in ("page_bytes", "shared_page_bytes"):
-        if not _power_of_two(getattr(own, name)):
+        if not power_of_two(getattr(own, name)):
             yield f"translation.{name}", f"is {getattr(own, name)}; give a power of two"
     if own.shared_page_bytes < own.page_bytes:
         yield "translation.shared_page_bytes", f"is {own.shared_page_bytes}; give page_bytes = {own.page_bytes} or more"
@@ -263,13 +203,13 @@ def _translation(own: Translation) -> Iterator[Problem]:
 
 
 def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
-    yield from _interleave("dram.interleave_bytes", dram.interleave_bytes, line_bytes)
-    yield from _interleave("dram.row_bytes", dram.row_bytes, line_bytes)
+    yield from interleave_problems("dram.interleave_bytes", dram.interleave_bytes, line_bytes)
+    yield from interleave_problems("dram.row_bytes", dram.row_bytes, line_bytes)
     for field, count, hash_ in (
         ("dram.channel_hash", dram.channels, dram.channel_hash),
         ("dram.bank_hash", dram.banks, dram.bank_hash),
     ):
-        if hash_ in OF_BITS and not _power_of_two(count):
+        if hash_ in OF_BITS and not power_of_two(count):
             yield field, f"is {hash_} over {count}; give modulo or a power-of-two number"
     yield from _dram_timing(dram)
     if dram.write_high > dram.write_queue:
@@ -294,8 +234,3 @@ def _dram_timing(dram: Dram) -> Iterator[Problem]:
         opening = timing.rp + timing.faw + timing.rcd  # else no row could be opened and used before the next refresh
         if timing.rfc + opening >= timing.refi:
             yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi - rp - faw - rcd = {timing.refi - opening}"
-
-
-def _interleave(field: str, size: int, line_bytes: int) -> Iterator[Problem]:
-    if size % line_bytes:
-        yield field, f"is {size}; give a multiple of l1.line_bytes = {line_bytes}"

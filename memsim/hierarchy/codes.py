@@ -19,7 +19,8 @@ HIT, MISS, SECTOR_MISS, MERGE = (
 
 # Kinds of requests, in the order that the questions below use. LOAD fills an L1 line; BYPASS is a load that L1 does not
 # serve; FETCH and WRITE_BACK go from L2 to DRAM, and so does FILL, which reads sectors that are written in part.
-LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, FILL, WRITE_BACK = range(9)
+# PREFETCH comes from the prefetcher of L2.
+LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, FILL, WRITE_BACK, PREFETCH = range(10)
 
 
 @inlined

@@ -12,8 +12,6 @@ import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
 from memsim.gpu.components import COMPONENTS, counts_of
-from memsim.gpu.memory_side import MEMORY_SIDE, NAMES
-from memsim.gpu.prefetcher import PREFETCHER
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
@@ -101,12 +99,8 @@ def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
         events += [Event.write_miss, Event.write_sector_miss]
     fetched = trials.counters[..., Level.l2, events, CountUnit.sectors].sum(axis=(-2, -1))
     read = trials.counters[..., Level.dram, READS, CountUnit.sectors].sum(axis=(-2, -1))
-    if levels := gpu.get(MEMORY_SIDE.section, {}).get(MEMORY_SIDE.chooser, MEMORY_SIDE.off):
-        counts = counts_of(MEMORY_SIDE, trials.components)
-        if (read != counts[f"{NAMES[levels - 1]}_misses"]).any():
-            return False
-        read = counts[f"{NAMES[0]}_reads"]
-    read = read - counts_of(PREFETCHER, trials.components)["sectors"]
+    for one in reversed([one for one in COMPONENTS if one.is_on(gpu)]):
+        read = one.l2_reads(counts_of(one, trials.components), gpu[one.section][one.chooser], read)
     written = trials.counters[..., Level.dram, WRITES, CountUnit.sectors].sum(axis=(-2, -1))
     completed = written if l2.get("max_partial_ways") else 0  # at most: a sector that is completed is then written
     return bool((fetched <= read).all() and (read <= fetched * (most // 32) + completed).all())

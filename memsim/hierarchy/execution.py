@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
-_LAYOUT = ("mapping", "sets", "page_of", "pages")
+_LAYOUT = tuple(one.name for one in fields(AddressLayout))
 
 
 @dataclass(frozen=True)

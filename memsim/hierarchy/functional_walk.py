@@ -15,6 +15,7 @@ import numpy as np
 
 from memsim.gpu.choices import Inclusion, L1WritePolicy
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.cache.ways import invalidate_way, oldest_way, way_of_slot
@@ -35,9 +36,10 @@ TO_L2, TO_DRAM = range(2)  # of the traffic: sectors that L1s send on, sectors t
 
 
 def can_walk(gpu: GPU) -> bool:
-    """Whether blocks can be walked: an L2 that does not invalidate L1s, below L1s that keep no stores."""
+    """Whether blocks can be walked: an L2 without prefetcher that invalidates no L1s, below L1s that keep no stores."""
     back = gpu.l1.enabled and gpu.l1.write_policy is L1WritePolicy.write_back
-    return gpu.l2.enabled and gpu.l2.inclusion is not Inclusion.inclusive and not back
+    prefetches = gpu.prefetcher.kind is not PrefetcherKind.none
+    return gpu.l2.enabled and gpu.l2.inclusion is not Inclusion.inclusive and not back and not prefetches
 
 
 @inlined

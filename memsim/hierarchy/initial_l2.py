@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.cache.ways import first_way_of
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.mapping import AddressLayout, layout, tables
@@ -61,7 +62,7 @@ def with_buffer(transactions: Transactions, gpu: GPU) -> tuple[Transactions, Add
     buffer = flush_buffer(gpu)
     lines = np.concatenate([np.asarray(transactions.line_address), buffer.addresses])
     both = replace(transactions, line_address=lines)
-    if gpu.translation.enabled:
+    if gpu.translation.enabled or gpu.prefetcher.kind is not PrefetcherKind.none:
         return both, layout(both, gpu)
     own = layout(transactions, gpu)
     where = AddressLayout(

@@ -19,6 +19,7 @@ from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
+from memsim.hierarchy.l2.prefetcher import new_prefetching
 from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.mapping import AddressLayout, with_copies
 from memsim.hierarchy.parameters import sharer_words
@@ -436,6 +437,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         counters=common.counters[Level.l2],
         sectors=common.sectors,
         fetch_bytes_mask=_widened(common.gpu.l2.fetch_bytes // 32),
+        prefetching=new_prefetching(common.gpu, common.layout, len(cache.ways), common.counters.shape[1] - 1),
     )
 
 

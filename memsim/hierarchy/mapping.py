@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from memsim.gpu.choices import IndexHash
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.translation.pages import TABLE_BYTES, numbered, page_tables
 from memsim.trace.transactions import Transactions
 
@@ -130,6 +131,10 @@ def tables(address: np.ndarray, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
     return mapping, sets.astype(np.uint32)
 
 
+def _no_lines() -> np.ndarray:
+    return np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True)
 class AddressLayout:
     """Where each line of a trace lives on a GPU; shared by all trials but those that place pages at random.
@@ -139,12 +144,19 @@ class AddressLayout:
         sets: u4, set of every L2 line (number of its L1 line * L2 lines in one + position), over all slices.
         page_of: i4, number of the page of each line of the trace; empty where nothing is translated, as the next.
         pages: i8, virtual page numbers, sorted.
+        physical: i8, physical address of each line of the mapping, in lines; with a prefetcher, as the next two, else
+            empty. The mapping then ends with all lines that prefetches may reach and that nothing else names.
+        place_of: i8, place of each line among the lines of the pages that prefetches may reach.
+        line_at: i8, the line of each place.
     """
 
     mapping: np.ndarray
     sets: np.ndarray
     page_of: np.ndarray
     pages: np.ndarray
+    physical: np.ndarray = field(default_factory=_no_lines)
+    place_of: np.ndarray = field(default_factory=_no_lines)
+    line_at: np.ndarray = field(default_factory=_no_lines)
 
     @cached_property
     def has_distinct_sets(self) -> bool:
@@ -175,7 +187,34 @@ def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None
         address = placed(address, gpu.stochastic.page_bytes, rng)
     if gpu.translation.enabled:
         address = np.concatenate([address, _behind(address, gpu) + page_tables(pages, gpu)[0]])
-    return AddressLayout(*tables(address, gpu), page_of, pages)
+    if gpu.prefetcher.kind is PrefetcherKind.none:
+        return AddressLayout(*tables(address, gpu), page_of, pages)
+    physical, place_of, line_at = _with_neighbours(address // gpu.l1.line_bytes, prefetch_page_lines(gpu))
+    return AddressLayout(*tables(physical * gpu.l1.line_bytes, gpu), page_of, pages, physical, place_of, line_at)
+
+
+def prefetch_page_lines(gpu: GPU) -> int:
+    """L1 lines of the aligned page that no prefetch leaves."""
+    return max(1, gpu.prefetcher.page_bytes // gpu.l1.line_bytes)
+
+
+def _with_neighbours(lines: np.ndarray, per_page: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Lines, then all others of their pages; the place of each among the lines of these pages; the line of each place.
+
+    Args:
+        lines: i8, physical addresses, in lines.
+
+    >>> _with_neighbours(np.array([6, 5]), 4)
+    (array([6, 5, 4, 7]), array([2, 1, 0, 3]), array([2, 1, 0, 3]))
+    """
+    pages, page_of = np.unique(lines // per_page, return_inverse=True)
+    line_at = np.full(len(pages) * per_page, -1, np.int64)
+    place_of = page_of * per_page + lines % per_page
+    line_at[place_of] = np.arange(len(lines))
+    others = np.flatnonzero(line_at < 0)
+    line_at[others] = len(lines) + np.arange(len(others))
+    added = pages[others // per_page] * per_page + others % per_page
+    return np.concatenate([lines, added]), np.concatenate([place_of, others]), line_at
 
 
 def _behind(address: np.ndarray, gpu: GPU) -> int:

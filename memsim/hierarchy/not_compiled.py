@@ -6,8 +6,6 @@ from memsim.gpu.components import COMPONENTS
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
-_REFERENCE_ONLY = ("prefetcher", "memory_side")  # sections of components
-
 
 def check_compiled(gpu: GPU) -> None:
     """Refuse a GPU that the compiled engine cannot replay.
@@ -20,6 +18,6 @@ def check_compiled(gpu: GPU) -> None:
         raise InputError(gpu.name, "l2.instances", problem)
     for one in COMPONENTS:
         kind = getattr(getattr(gpu, one.section), one.chooser)
-        if one.section in _REFERENCE_ONLY and kind != one.off:
+        if not one.is_compiled and kind != one.off:
             problem = f"is {kind}, which only the reference model has; give --engine reference, or {one.off}"
             raise InputError(gpu.name, f"{one.section}.{one.chooser}", problem)

@@ -15,7 +15,9 @@ import numpy as np
 import simpy
 
 from memsim.gpu.choices import Inclusion
+from memsim.gpu.components import component_counts
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy import machine
 from memsim.hierarchy.block_sample import BlockSample
 from memsim.hierarchy.block_times import BlockTimes
@@ -24,6 +26,7 @@ from memsim.hierarchy.dram.channels import advance_channels
 from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
+from memsim.hierarchy.l2.prefetcher import prefetch_counts
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.machine import ReusableMachine
@@ -141,6 +144,7 @@ class System:
             translation=state.translated.copy(),
             full_until=np.array(self.blocks.full_until),
             dirty_sectors=state.dirty_sectors,
+            components=component_counts({PREFETCHER.section: prefetch_counts(state.slices.prefetching)}),
             blocks_done=self.blocks.done,
             **({} if self._sampled is None else self._sampled.meter.measured),
         )
@@ -168,6 +172,8 @@ class System:
         sms.sms["transactions"] = 0
         channels.log_state[:] = new_log()
         self.machine.translated[:] = 0
+        self.machine.slices.prefetching.counts[:] = 0
+        self.machine.slices.prefetching.prefetched[:] = 0
 
     def _replay(self) -> None:
         """Run until every block has ended and nothing is under way.
@@ -257,4 +263,5 @@ class System:
         # One more: a reply that drops dirty sectors sends them on before its own record is free.
         dropped = gpu.l2.partitions - 1  # a write has a copy dropped
         walks = gpu.translation.walkers if gpu.translation.enabled else 0
-        return 2 * lookups + 1 + walks + served * (1 + most_writes(gpu) + copies + dropped), lookups
+        prefetches = 0 if gpu.prefetcher.kind is PrefetcherKind.none else gpu.prefetcher.degree
+        return 2 * lookups + 1 + walks + served * (1 + most_writes(gpu) + copies + dropped + prefetches), lookups

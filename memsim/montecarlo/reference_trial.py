@@ -1,4 +1,4 @@
-"""One trial on the reference model, with the draws and in the shape of a trial on the compiled engine; or recorded."""
+"""One trial on the reference model, with the draws and in the shape of a trial on the compiled engine."""
 
 from __future__ import annotations
 
@@ -21,13 +21,8 @@ from memsim.hierarchy.sm.state import FREED
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.reference.main_memory import main_memory_latencies
 from memsim.reference.model import ReferenceModel
-from memsim.reference.recorder import SpanRecorder
 from memsim.support.errors import InputError
-from memsim.support.scratch import Scratch
-from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
-
-TRANSACTIONS = 20_000  # which take about half a minute
 
 
 def reference_trial(
@@ -136,26 +131,3 @@ def _array(counts: Mapping[tuple, int], rows: int, *axes: type[IntEnum]) -> np.n
     for (op, *names), number in counts.items():
         array[(op, *(axis[name] for axis, name in zip(axes, names, strict=True)))] = number
     return array
-
-
-def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACTIONS, seed: int = 0) -> SpanRecorder:
-    """Replay the first blocks of a trace on the reference model, and record who did what, and when.
-
-    Args:
-        sm: number of the SM whose warps are recorded.
-        most: transactions after which no further block is launched.
-        seed: of the trial 0 that is replayed.
-
-    Raises:
-        InputError: a GPU without that SM, or a block that fits no SM.
-    """
-    if not 0 <= sm < gpu.sm.count:
-        raise InputError("--sm", str(sm), f"is not an SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
-    with Scratch() as folder:
-        execution = Execution.of(trace, gpu, folder)
-        execution.prepare(trace)
-        seeds, _ = np.random.SeedSequence(seed, spawn_key=(0,)).spawn(2)
-        model, _, _ = reference_model(execution.transactions, execution, execution.layout, seeds, most)
-        recorder = SpanRecorder(model, sm)
-        model.run()
-    return recorder

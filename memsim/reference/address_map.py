@@ -1,4 +1,4 @@
-"""Where a byte address lives: L1 set, L2 slice and set, DRAM channel, bank and row."""
+"""Where a byte address lives: L1 set, L2 slice and set, DRAM channel, bank and row; and the hash of random draws."""
 
 from __future__ import annotations
 
@@ -10,9 +10,20 @@ from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
 from memsim.gpu.memory import L2
 from memsim.gpu.memory_side import MemorySideLevel
-from memsim.reference.packets import DramLocation, Packet
+from memsim.reference.packets import DramLocation
 
 FERMI_BITS = (13, 14, 15, 17, 19)  # each is XORed into one of bits 7 to 11 (Nugteren et al., HPCA 2014)
+
+
+def hash32(x: int) -> int:
+    """Two rounds of xor-shift and multiply on 32 bits.
+
+    Random numbers are hashes of a trial's key and of what they are for, so a draw does not depend on how many numbers
+    other units have drawn (counter-based random numbers: Salmon et al., SC 2011).
+    """
+    for _ in range(2):
+        x = ((x >> 16 ^ x) * 0x45D9F3B) % 2**32
+    return x >> 16 ^ x
 
 
 def gf2_remainder(number: int, divisor: int) -> int:
@@ -29,6 +40,15 @@ def irreducible(degree: int) -> int:
     return next(p for p in odd if all(gf2_remainder(p, q) for q in range(2, 1 << (degree // 2 + 1))))
 
 
+def xor_groups(number: int, width: int) -> int:
+    """The XOR of all groups of `width` bits of a number."""
+    folded = 0
+    while number:
+        folded ^= number % (1 << width)
+        number >>= width
+    return folded
+
+
 def fold(number: int, count: int, how: IndexHash) -> int:
     """Map a number (of a line, chunk or row) to 0 to `count` - 1.
 
@@ -39,22 +59,11 @@ def fold(number: int, count: int, how: IndexHash) -> int:
     if how is IndexHash.modulo or count == 1:
         return number % count
     if how is IndexHash.rotated:
-        quotient, remainder = divmod(number, count)
-        digits = quotient.to_bytes(8, "big")
-        turned = 0
-        for i in range(0, 8, 2):
-            turned ^= int.from_bytes(digits[i : i + 2], "big")
-        return (remainder + turned) % count
-    power = count & (count - 1) == 0
-    width = count.bit_length() - 1 if power else 16
+        return (number % count + xor_groups(number // count, 16)) % count
+    width = count.bit_length() - 1 if count & (count - 1) == 0 else 16
     if how is IndexHash.polynomial:
         return gf2_remainder(number, irreducible(width))
-    bits = bin(number)[2:]
-    bits = bits.zfill(-(-len(bits) // width) * width)
-    folded = 0
-    for first in range(0, len(bits), width):
-        folded ^= int(bits[first : first + width], 2)
-    return folded % count
+    return xor_groups(number, width) % count
 
 
 def l1_sets(l1: L1) -> int:
@@ -67,26 +76,24 @@ def l1_sets(l1: L1) -> int:
 
 
 def l1_set(address: int, gpu: GPU) -> int:
-    """Set of L1."""
-    l1 = gpu.l1
-    sets = l1_sets(l1)
-    if l1.set_hash is not IndexHash.fermi_l1:
-        return fold(address // l1.line_bytes, sets, l1.set_hash)
+    sets = l1_sets(gpu.l1)
+    if gpu.l1.set_hash is not IndexHash.fermi_l1:
+        return fold(address // gpu.l1.line_bytes, sets, gpu.l1.set_hash)
     bit = [address >> i & 1 for i in range(64)]
     low = sum((bit[7 + k] ^ bit[other]) << k for k, other in enumerate(FERMI_BITS))
     return low + 32 * ((address >> 12) % (sets // 32))
 
 
-def slice_of(address: int, cache: L2 | MemorySideLevel) -> int:
+def slice_of(address: int, level: L2 | MemorySideLevel) -> int:
     """Slice of L2, or of a level behind it: the home of the address."""
-    return fold(address // cache.slice_interleave_bytes, cache.slices, cache.slice_hash)
+    return fold(address // level.slice_interleave_bytes, level.slices, level.slice_hash)
 
 
-def set_within_slice(address: int, cache: L2 | MemorySideLevel) -> int:
+def set_within_slice(address: int, level: L2 | MemorySideLevel) -> int:
     """Set within the slice; every slice numbers its own lines from 0."""
-    chunk, inside = divmod(address, cache.slice_interleave_bytes)
-    line = (chunk // cache.slices * cache.slice_interleave_bytes + inside) // cache.line_bytes
-    return fold(line, cache.size_bytes // cache.slices // cache.line_bytes // cache.ways, cache.set_hash)
+    chunk, inside = divmod(address, level.slice_interleave_bytes)
+    line = (chunk // level.slices * level.slice_interleave_bytes + inside) // level.line_bytes
+    return fold(line, level.size_bytes // level.slices // level.line_bytes // level.ways, level.set_hash)
 
 
 def channel_bank_row(address: int, gpu: GPU) -> DramLocation:
@@ -98,28 +105,21 @@ def channel_bank_row(address: int, gpu: GPU) -> DramLocation:
 
 
 class AddressMap:
-    """The physical address of every L1 line, by the line's number."""
+    """The physical address of every L1 line, by the line's number; those of an earlier launch keep their numbers."""
 
-    def __init__(self, gpu: GPU, addresses: Iterable[int]) -> None:
-        self.gpu, self.l2 = gpu, gpu.l2.one_instance
+    def __init__(self, gpu: GPU, addresses: Iterable[int], before: AddressMap | None = None) -> None:
+        self.l2 = gpu.l2.one_instance
         self.addresses = list(addresses)
-        self.numbers: dict[int, int] = {}  # by address; made when the first line is looked for
+        self.numbers = {address: number for number, address in enumerate(self.addresses)}
+        for address in before.addresses if before else ():
+            self.number_of(address)
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], self.l2))
         self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
 
     def number_of(self, address: int) -> int:
         """The number of the line at a physical address; a line that no warp asks for gets the next number."""
-        if not self.numbers:
-            self.numbers = {of: number for number, of in enumerate(self.addresses)}
         if address not in self.numbers:
             self.numbers[address] = len(self.addresses)
             self.addresses.append(address)
         return self.numbers[address]
-
-    def locate(self, packet: Packet) -> None:
-        """Note in a packet the L2 sets of its line and the line's place in DRAM."""
-        first, size = self.addresses[packet.line], self.l2.line_bytes
-        lines = range(first, first + self.gpu.l1.line_bytes, size)
-        packet.l2_sets = [set_within_slice(address, self.l2) for address in lines]
-        packet.location = self.location(packet.line)

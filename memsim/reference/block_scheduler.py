@@ -6,14 +6,13 @@ the parts into which a random start alignment has cut one (section 3.2.1).
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from fractions import Fraction
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import simpy
 
-from memsim.reference.clock import CycleStage
+from memsim.reference.clock import CycleStage, Process
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
@@ -42,26 +41,20 @@ class BlockScheduler:
         self.next_block = Fraction(0)
         self.clock.process(self.run())
 
-    def run(self) -> Generator[simpy.Event, Any, None]:
-        """Process: launch all items."""
-        first = len(self.slots)
-        for item, block_slot in zip(range(len(self.items)), self.slots, strict=False):
-            self.launch(item, block_slot, self.start_time(self.clock.now))
-        for item in range(first, len(self.items)):
-            block_slot = yield self.free.get()
-            self.launch(item, block_slot, self.start_time(self.clock.now + self.model.gpu.sm.launch_cycles))
+    def run(self) -> Process:
+        for item in range(len(self.items)):
+            if item < len(self.slots):
+                self.launch(item, *self.slots[item], self.clock.now)
+            else:
+                sm, slot = yield self.free.get()
+                self.launch(item, sm, slot, self.clock.now + self.model.gpu.sm.launch_cycles)
 
-    def start_time(self, earliest: int) -> int:
-        """The cycle in which the GPU can start its next block: it starts one after the other."""
+    def launch(self, item: int, sm: int, slot: int, earliest: int) -> None:
+        """Launch an item in a block slot of an SM when the GPU can: it starts one block after the other."""
         begin = max(self.next_block, Fraction(earliest))
         self.next_block = begin + self.interval
-        return ceil(begin)
-
-    def launch(self, item: int, block_slot: tuple[int, int], time: int) -> None:
-        """Launch an item in a block slot of an SM."""
-        sm, slot = block_slot
-        self.spans[item][0], self.running[block_slot] = time, item
-        self.model.sms[sm].launch(item, slot, *self.items[item], time)
+        self.spans[item][0], self.running[sm, slot] = ceil(begin), item
+        self.model.sms[sm].launch(item, slot, *self.items[item], ceil(begin))
 
     def free_slot(self, sm: int, slot: int) -> None:
         """A block has ended; its slot is free from its SM's turn on."""

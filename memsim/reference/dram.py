@@ -7,7 +7,6 @@ commands; in each of its clocks it issues what it can, and then skips to the nex
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from fractions import Fraction
 from functools import cache, partial
 from math import ceil, floor
@@ -17,10 +16,9 @@ import simpy
 
 from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
-from memsim.reference.clock import Clock, CycleStage
+from memsim.reference.clock import Clock, CycleStage, Process
 from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR, distances
-from memsim.reference.packets import Fetch, Receiver, sectors
-from memsim.reference.statistics import Statistics
+from memsim.reference.packets import Fetch, Receiver, Statistics
 
 Command = tuple[int, str, int, int]  # clock, name, bank, row
 
@@ -33,14 +31,19 @@ class Channel:
     """
 
     def __init__(self, clock: Clock, number: int, gpu: GPU, statistics: Statistics) -> None:
-        self.clock, self.number, self.gpu, self.dram, self.statistics = clock, number, gpu, gpu.dram, statistics
+        self.clock, self.number, self.dram, self.statistics = clock, number, gpu.dram, statistics
         self.timing = gpu.dram.timing
+        self.fcfs = self.dram.policy is DramPolicy.fcfs
+        self.with_reads = (
+            self.dram.write_turns is WriteTurns.with_reads
+        )  # writes wait to become a batch of reads' queue
+        self.finish_opened = self.dram.write_turns is WriteTurns.finish_opened
         self.distances = cache(partial(distances, self.timing))
         self.ratio = Fraction(round(self.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000))  # clocks per SM cycle
         self.arriving = simpy.Store(clock)
         self.waiting: list[Fetch] = []  # have arrived, and do not fit the scheduler's queues
         self.queue: list[Fetch] = []  # the scheduler sees them
-        self.held: list[Fetch] = []  # writes that wait to become a batch (write_turns = with_reads)
+        self.held: list[Fetch] = []  # writes that wait to become a batch
         self.sectors_left: dict[Fetch, int] = {}
         self.receivers: dict[Fetch, Receiver] = {}
         self.open_rows: dict[int, int] = {}  # bank -> row
@@ -50,6 +53,7 @@ class Channel:
         self.draining = False  # writes have their turn
         self.commands: list[Command] = []
         self.recent: list[Command] = []  # commands that can still delay others
+        self.longest = sum(value or 0 for value in self.timing.model_dump(exclude={"refi"}).values())  # such a delay
         self.next_clock = 0
         refi = self.timing.refi
         self.refresh_due = (number + 1) * refi // self.dram.channels if refi else None
@@ -58,11 +62,10 @@ class Channel:
     # Time
 
     def send(self, request: Fetch, receiver: Receiver) -> None:
-        """A request arrives in this SM cycle."""
         self.receivers[request] = receiver
         self.arriving.put(request)
 
-    def run(self) -> Generator[simpy.Event, Any, None]:
+    def run(self) -> Process:
         """Process: take in requests, and issue commands in the SM cycles in which there are any to issue."""
         arrival = self.arriving.get()
         while True:
@@ -105,7 +108,7 @@ class Channel:
             return True
         if not due:
             self.admit()
-        return bool(self.queue) and self.issue_one(due)
+        return self.issue_one(due)
 
     def skip(self) -> int:
         """The next clock in which a command can be issued or a request arrives."""
@@ -113,15 +116,14 @@ class Channel:
         if self.queue:
             clocks += [] if self.refresh_due is None else [self.refresh_due]
             clocks += [self.ready_clock(r) for r in self.queue]
-        longest = sum(value or 0 for value in self.timing.model_dump(exclude={"refi"}).values())
-        self.recent = [command for command in self.recent if command[0] > self.next_clock - longest]
+        self.recent = [command for command in self.recent if command[0] > self.next_clock - self.longest]
         return max(self.next_clock + 1, min(clocks, default=0))
 
     # Queues
 
     def entries(self, requests: list[Fetch]) -> int:
         """Queue entries that requests take; each holds some sectors."""
-        return sum(ceil(len(sectors(request.mask)) / self.dram.entry_sectors) for request in requests)
+        return sum(ceil(request.mask.bit_count() / self.dram.entry_sectors) for request in requests)
 
     def not_started(self, write: bool) -> list[Fetch]:
         """Reads or writes in the queue for which no bank has opened its row yet."""
@@ -130,31 +132,31 @@ class Channel:
     def admit(self) -> None:
         """Let requests into the queues, in order of arrival, while there is room."""
         while self.waiting and self.arrival_clock(self.waiting[0]) <= self.next_clock:
-            write, batches = self.waiting[0].write, self.dram.write_turns is WriteTurns.with_reads
+            write = self.waiting[0].write
+            into = self.held if write and self.with_reads else self.queue
             room = self.dram.write_queue if write else self.dram.queue
-            inside = (self.held if write else self.queue) if batches else self.not_started(write)
-            if self.entries(inside) >= room:
+            if self.entries(into if self.with_reads else self.not_started(write)) >= room:
                 return
             request = self.waiting.pop(0)
-            (self.held if write and batches else self.queue).append(request)
-            self.sectors_left[request] = len(sectors(request.mask))
+            into.append(request)
+            self.sectors_left[request] = request.mask.bit_count()
             self.take_turns()
 
     def take_turns(self) -> None:
         """A request has arrived, started or been served: a drain or a batch of writes may begin, or a drain end."""
-        if self.dram.write_turns is WriteTurns.with_reads:
+        if self.with_reads:
             if self.entries(self.held) >= self.dram.write_high or not self.queue:
                 self.queue += self.held
                 self.held = []
             return
         mark = self.dram.write_low if self.draining else self.dram.write_high - 1
         self.draining = self.entries(self.not_started(True)) > mark
-        if self.dram.write_turns is WriteTurns.finish_opened and not self.not_started(False):
+        if self.finish_opened and not self.not_started(False):
             self.draining = True
 
     def eligible(self) -> list[Fetch]:
         """The requests whose turn it is: reads, or writes while they are drained."""
-        if self.dram.write_turns is WriteTurns.with_reads:
+        if self.with_reads:
             return self.queue
         reads = self.not_started(False)
         return self.not_started(True) if self.draining or not reads else reads
@@ -169,17 +171,14 @@ class Channel:
         """
         eligible = [] if refresh_due else self.eligible()
         columns = [r for r in self.queue if r in eligible or r in self.started.values()]
-        for request in columns[:1] if self.dram.policy is DramPolicy.fcfs else columns:
+        for request in columns[:1] if self.fcfs else columns:
             _, bank, row = request.location
             if self.open_rows.get(bank) == row and self.ready_clock(request) <= self.next_clock:
-                self.access(request, WR if request.write else RD, bank, row)
+                self.access(request, bank, row)
                 return True
-        for request in [] if refresh_due else self.row_requests(eligible):
+        for request in self.row_requests(eligible):
             if self.ready_clock(request) <= self.next_clock and not self.too_late(request):
-                self.open_row(*request.location[1:])
-                if self.dram.write_turns is WriteTurns.finish_opened:
-                    self.started[request.location[1]] = request
-                    self.take_turns()
+                self.open_row(request)
                 return True
         return False
 
@@ -201,16 +200,13 @@ class Channel:
     def row_requests(self, eligible: list[Fetch]) -> list[Fetch]:
         """The oldest request of every bank for whose open row there is none."""
         oldest = {r.location[1]: r for r in reversed(eligible)}
-        candidates = list(oldest.values()) if self.dram.policy is DramPolicy.fcfs else eligible
-        busy = {r.location[1] for r in candidates if self.open_rows.get(r.location[1]) == r.location[2]} | set(
-            self.started
-        )
-        return [r for r in eligible if r is oldest[r.location[1]] and r.location[1] not in busy]
+        candidates = list(oldest.values()) if self.fcfs else eligible
+        busy = {r.location[1] for r in candidates if self.open_rows.get(r.location[1]) == r.location[2]}
+        return [r for r in eligible if r is oldest[r.location[1]] and r.location[1] not in busy | self.started.keys()]
 
     # Commands
 
     def refresh(self) -> None:
-        """Close all rows and refresh all banks."""
         assert self.refresh_due is not None and self.timing.refi is not None
         clock = max(self.refresh_due, self.started_served)
         close = max([clock, *(self.earliest(PRE, bank, clock) for bank in self.open_rows)])
@@ -220,22 +216,25 @@ class Channel:
         self.log(REF, 0, -1, self.earliest(REF, 0, clock))
         self.refresh_due += self.timing.refi
 
-    def open_row(self, bank: int, row: int) -> None:
-        """Precharge a bank if need be, and activate a row."""
+    def open_row(self, request: Fetch) -> None:
+        _, bank, row = request.location
         if bank in self.open_rows:
             self.log(PRE, bank, self.open_rows[bank], self.next_clock)
         self.log(ACT, bank, row, self.earliest(ACT, bank, self.next_clock))
         self.open_rows[bank] = row
         self.unused_rows.add(bank)
+        if self.finish_opened:
+            self.started[bank] = request
+            self.take_turns()
 
-    def access(self, request: Fetch, name: str, bank: int, row: int) -> None:
+    def access(self, request: Fetch, bank: int, row: int) -> None:
         """Read or write sectors of a request in an open row: all of them, or with bank groups one."""
-        every = len(sectors(request.mask))
+        every = request.mask.bit_count()
         if self.sectors_left[request] == every:
             event = f"{'write' if request.write else 'read'}_{'miss' if bank in self.unused_rows else 'hit'}"
             self.statistics.count(request.op, "dram", event, {event: every})
         self.unused_rows.discard(bank)
-        now = 1 if self.dram.bank_groups else every
+        now, name = 1 if self.dram.bank_groups else every, WR if request.write else RD
         for _ in range(now):
             self.log(name, bank, row, self.earliest(name, bank, self.next_clock))
         self.sectors_left[request] -= now
@@ -254,18 +253,18 @@ class Channel:
             del self.open_rows[bank]
         if self.held or self.not_started(False) or self.not_started(True):
             self.take_turns()  # before a request that waits outside takes the room
-        time = ceil(self.data_end() / self.ratio) + self.dram.latency_cycles
-        self.receivers.pop(request)(request, time)
+        latency = {RD: self.timing.cl, WR: self.timing.cwl}
+        data_end = max(c + latency[name] + self.timing.burst for c, name, _, _ in self.recent if name in latency)
+        self.receivers.pop(request)(request, ceil(data_end / self.ratio) + self.dram.latency_cycles)
 
     def has_request_to(self, bank: int, row: int) -> bool:
         """Whether the scheduler sees a request for a row; with FCFS, as the first read or write of its bank."""
         here = [request for request in self.queue if request.location[1] == bank]
-        if self.dram.policy is DramPolicy.fcfs:
+        if self.fcfs:
             here = [next(r for r in here if r.write == write) for write in {r.write for r in here}]
         return any(request.location[2] == row for request in here)
 
     def log(self, name: str, bank: int, row: int, clock: int) -> None:
-        """Issue a command at a clock."""
         self.commands.append((clock, name, bank, row))
         self.recent.append(self.commands[-1])
 
@@ -286,9 +285,3 @@ class Channel:
         if name == ACT and len(activates) >= 4 and not own_bank_only:
             clocks.append(activates[-4] + self.timing.faw)
         return max([first, *clocks])
-
-    def data_end(self) -> int:
-        """The clock after the last data of all commands so far."""
-        t = self.timing
-        latency = {RD: t.cl, WR: t.cwl}
-        return max(clock + latency[name] + t.burst for clock, name, _, _ in self.recent if name in latency)

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memsim.reference.address_map import hash32
 from memsim.reference.clock import CycleStage
-from memsim.reference.hashing import hash32
 from memsim.reference.packets import Packet
 
 if TYPE_CHECKING:
-    from memsim.reference.l2_slice import L2Slice
     from memsim.reference.model import ReferenceModel
 
 Rank = tuple[int, int]
@@ -30,18 +29,15 @@ class Interconnect:
 
     def rank(self, sm: int) -> Rank:
         """The place of an SM's requests among those of this cycle."""
-        if not self.gpu.stochastic.arbitration:
-            return sm, sm
-        return hash32(self.model.key ^ hash32(self.clock.now * 256 + sm)), sm
+        random = self.gpu.stochastic.arbitration
+        return hash32(self.model.key ^ hash32(self.clock.now * 256 + sm)) if random else sm, sm
 
     def send(self, packet: Packet) -> None:
         """Send an SM's packet to L2, through its TLB if addresses are translated."""
-        rank = self.rank(packet.sm)
-        self.model.addresses.locate(packet)
-        if self.model.translation:
-            self.clock.call(
-                self.clock.now, (CycleStage.translation, 2, *rank), self.model.translation.receive, rank, packet
-            )  # fmt: skip
+        rank, translation = self.rank(packet.sm), self.model.translation
+        if translation:
+            stage = (CycleStage.translation, 2, *rank)
+            self.clock.call(self.clock.now, stage, translation.tlbs[packet.sm].queue.put, (rank, packet))
         else:
             self.enter(rank, packet)
 
@@ -50,18 +46,13 @@ class Interconnect:
         self.clock.call(self.clock.now, (CycleStage.crossbar, *rank), self._deliver, packet)
 
     def _deliver(self, packet: Packet) -> None:
+        """Queue a packet at the home of its line, or at the counterpart in the SM's partition; SMs alternate."""
         packet.time = self.clock.now
-        self._slice_for(packet).queue.put(packet)
-
-    def _slice_for(self, packet: Packet) -> L2Slice:
-        """The home slice of a line, or its counterpart in the partition of the SM; SMs alternate."""
         home = self.model.home(packet.line, packet.sm)
-        if self.gpu.l2.partitions == 2 and packet.sm % 2 != home.partition:
-            return home.opposite()
-        return home
+        near = self.gpu.l2.partitions < 2 or packet.sm % 2 == home.partition
+        (home if near else home.opposite()).queue.put(packet)
 
     def reply(self, packet: Packet, slice_number: int) -> None:
-        """Send a packet from a slice to its SM, or to the page walkers."""
         time = self.clock.now + self.reply_cycles
         if packet.sm < len(self.model.sms):
             self.clock.process(self.model.sms[packet.sm].receive(packet, slice_number, time))

@@ -6,12 +6,12 @@ misses to the same sectors share that event instead of sending a packet of their
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memsim.gpu.choices import FullSet, L1WritePolicy
 from memsim.reference.address_map import l1_sets
-from memsim.reference.cache_set import CacheSet, CacheSets, Way
-from memsim.reference.packets import Packet, Request, mask_of, sectors
+from memsim.reference.cache import CacheSet, CacheSets, Way
+from memsim.reference.packets import WITH_DATA, Packet, Request
 from memsim.reference.warp import OutstandingAccess
 from memsim.trace.schema import OpKind
 
@@ -30,50 +30,39 @@ class L1Cache:
         self.sets = CacheSets(n, l1.ways, l1.replacement, sm.number * n, self.model.key, reserved)
         self.loads = self.stores = 0  # under way to L2 and back
 
-    def look_up(self, access: OutstandingAccess, number: int) -> bool:
-        """Look up a transaction; return False if it lacks an MSHR, a way or a store buffer and must try again."""
-        trace = self.model.trace
-        line, mask = int(trace.lines[number]), int(trace.masks[number])
-        if access.kind is OpKind.load:
-            cached = self.l1.enabled and not access.bypasses_l1
-            return (self.load if cached else self.bypass)(access, line, mask)
-        if access.kind is OpKind.atomic:
-            return self.bypass(access, line, mask)
-        merged = int(trace.merged[number]) if len(trace.merged) else 0
-        words = int(trace.words[number]) if len(trace.words) else 0
-        return self.store(access, line, mask, int(trace.partial[number]), words, merged)
-
     def set_of(self, line: int) -> CacheSet:
-        """The set of a line."""
         return self.sets[self.model.addresses.l1_set(line)]
 
+    def look_up(self, access: OutstandingAccess, number: int) -> bool:
+        """Look up a transaction; return False if it lacks an MSHR, a way or a store buffer and must try again."""
+        line, mask = int(self.model.trace.lines[number]), int(self.model.trace.masks[number])
+        if access.kind is OpKind.load and self.l1.enabled and not access.bypasses_l1:
+            return self.load(access, line, mask)
+        if access.kind in (OpKind.load, OpKind.atomic):
+            return self.bypass(access, line, mask)
+        return self.store(access, line, mask, number)
+
     def load(self, access: OutstandingAccess, line: int, mask: int) -> bool:
-        """Load sectors through L1."""
-        requested, way = sectors(mask), self.set_of(line).find(line)
-        hits = requested & way.valid if way else set()
-        merges = requested & (way.pending.keys() - hits) if way else set()
-        missing = requested - hits - merges
-        if not missing and way:
+        way = self.set_of(line).find(line)
+        hits = mask & way.valid if way else 0
+        merges = mask & way.under_way & ~hits if way else 0
+        missing = mask & ~hits & ~merges
+        event = "hit" if hits == mask else "merge" if not missing else "sector_miss" if way else "miss"
+        if missing and self.loads == self.l1.mshrs:
+            return False
+        if way:
             self.set_of(line).touch(way)
-        if hits == requested:
-            self.count(access, "read_hit", requested, hits, merges)
-            self.sm.load_store.answer_after(access, self.l1.hit_latency_cycles)
-            return True
-        event = "read_merge" if not missing else "read_sector_miss" if way else "read_miss"
+        else:
+            way = self.allocate(line)
+            if way is None:
+                return self.l1.full_set is FullSet.bypass and self.bypass(access, line, mask)
         if missing:
-            if self.loads == self.l1.mshrs:
-                return False
-            if way:
-                self.set_of(line).touch(way)
-            else:
-                way = self.allocate(line)
-                if way is None:
-                    return self.l1.full_set is FullSet.bypass and self.bypass(access, line, mask)
-            packet = self.send_load(Request.load, line, mask_of(missing), access.op)
-            way.pending |= dict.fromkeys(missing, packet.filled)
-        assert way is not None
-        self.sm.load_store.await_data(access, {way.pending[s] for s in requested - hits})
-        self.count(access, event, requested, hits, merges)
+            way.pending[self.send(Request.load, line, missing, access.op).filled] = missing
+        self.count(access, "read", event, mask, hits, merges)
+        if hits == mask:
+            self.sm.load_store.answer_after(access, self.l1.hit_latency_cycles)
+        else:
+            self.sm.load_store.await_data(access, way.mshrs(mask & ~hits))
         return True
 
     def bypass(self, access: OutstandingAccess, line: int, mask: int) -> bool:
@@ -82,29 +71,28 @@ class L1Cache:
             return False
         atomic = access.kind is OpKind.atomic
         if atomic:
-            self.invalidate(line, sectors(mask))
-        packet = self.send_load(Request.atomic if atomic else Request.bypass, line, mask, access.op)
+            self.invalidate(line, mask)
+        packet = self.send(Request.atomic if atomic else Request.bypass, line, mask, access.op)
         assert packet.filled is not None
-        self.sm.load_store.await_data(access, {packet.filled})
-        self.count(access, "atomic_miss" if atomic else "read_miss", sectors(mask), set(), set())
+        self.count(access, packet.access, "miss", mask)
+        self.sm.load_store.await_data(access, [packet.filled])
         return True
 
-    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int, words: int, merged: int) -> bool:
+    def store(self, access: OutstandingAccess, line: int, mask: int, number: int) -> bool:
         """Store sectors (or send a reduction): what stays in L1 depends on the write policy.
 
-        Sectors in `merged` are not sent: the warp's next store takes them along.
+        Sectors that the trace has merged are not sent: the warp's next store takes them along.
         """
-        requested, policy = sectors(mask), self.l1.write_policy
-        reduction = access.kind is OpKind.reduction
+        trace, policy, reduction = self.model.trace, self.l1.write_policy, access.kind is OpKind.reduction
         cached = not reduction and self.l1.enabled
         keeps = cached and policy is L1WritePolicy.write_back
         fills = cached and policy in (L1WritePolicy.write_back, L1WritePolicy.write_allocate)
         evicts = reduction or policy is L1WritePolicy.write_evict
         way = self.set_of(line).find(line)
-        hits = requested & way.valid if way else set()
-        event = "miss" if not way else "hit" if hits == requested else "sector_miss"
-        sent = mask & ~merged
-        if not keeps and sent and self.stores >= self.gpu.sm.max_stores:
+        hits = mask & way.valid if way else 0
+        event = "miss" if not way else "hit" if hits == mask else "sector_miss"
+        sent = 0 if keeps else mask & ~(int(trace.merged[number]) if len(trace.merged) else 0)
+        if sent and self.stores >= self.gpu.sm.max_stores:
             return False
         if fills and not way:
             way = self.allocate(line)
@@ -113,19 +101,19 @@ class L1Cache:
         elif way and not evicts:
             self.set_of(line).touch(way)
         if fills and way:
-            way.valid |= requested
+            way.valid |= mask
         if keeps and way:
-            way.dirty |= requested
+            way.dirty |= mask
             way.op = access.op
-        else:
-            if evicts:
-                self.invalidate(line, requested)
-            if sent:
-                self.stores += 1
-                request = Request.reduction if reduction else Request.store
-                packet = self.sm.send(request, line, sent, access.op)
-                packet.partial, packet.words = partial, words
-        self.count(access, f"{'atomic' if reduction else 'write'}_{event}", requested, hits, set())
+        if evicts:
+            self.invalidate(line, mask)
+        if sent:
+            packet = self.send(Request.reduction if reduction else Request.store, line, sent, access.op)
+            packet.partial, packet.words = (
+                int(trace.partial[number]),
+                int(trace.words[number] if len(trace.words) else 0),
+            )
+        self.count(access, "atomic" if reduction else "write", event, mask, hits)
         return True
 
     def allocate(self, line: int) -> Way | None:
@@ -142,61 +130,62 @@ class L1Cache:
         way.allocated = self.sm.clock.now
         return way
 
-    def write_back(self, way: Way, dirty: set[int]) -> None:
-        """Send dirty sectors to L2."""
+    def write_back(self, way: Way, dirty: int) -> None:
         if dirty and way.line is not None:
-            self.stores += 1
-            self.sm.send(Request.store, way.line, mask_of(dirty), way.op)
+            self.send(Request.store, way.line, dirty, way.op)
 
-    def invalidate(self, line: int, dropped: set[int]) -> None:
+    def invalidate(self, line: int, dropped: int) -> None:
         """Drop sectors, all of a line that has no sectors; dirty ones leave for L2."""
         way = self.set_of(line).find(line)
         if not way:
             return
         if self.l1.sector_bytes == self.l1.line_bytes:
-            dropped = set(range(8))
+            dropped = 0xFF
         self.write_back(way, way.dirty & dropped)
-        way.valid -= dropped
-        way.dirty -= dropped
-        way.stale |= way.pending.keys() & dropped
+        way.valid &= ~dropped
+        way.dirty &= ~dropped
+        way.stale |= way.under_way & dropped
         if not way.valid and not way.pending:
             self.set_of(line).drop(way)
 
+    def send(self, request: Request, line: int, mask: int, op: int) -> Packet:
+        packet = Packet(request, line, mask, self.sm.number, op, self.sm.clock.now)
+        if request in WITH_DATA:
+            self.loads += 1
+            packet.filled = self.sm.clock.event()
+        else:
+            self.stores += 1
+        self.model.interconnect.send(packet)
+        return packet
+
     def receive(self, packet: Packet) -> None:
-        """Take in a packet from L2."""
         if packet.request is Request.invalidate:
             way = self.set_of(packet.line).find(packet.line)
             if way and way.allocated <= packet.time:  # else the line was requested after L2 had replaced it
-                self.invalidate(packet.line, sectors(packet.mask))
-            return
-        if packet.filled is None:
+                self.invalidate(packet.line, packet.mask)
+        elif packet.filled is None:
             self.stores -= 1
-            return
-        self.loads -= 1
-        if packet.request is Request.load:
-            self.fill(packet)
-        packet.filled.succeed()
+        else:
+            self.loads -= 1
+            if packet.request is Request.load:
+                self.fill(packet)
+            packet.filled.succeed()
 
     def fill(self, packet: Packet) -> None:
         """The sectors of a miss arrive; those that were invalidated meanwhile are used once and dropped."""
-        way, arrived = self.set_of(packet.line).find(packet.line), sectors(packet.mask)
+        way = self.set_of(packet.line).find(packet.line)
         assert way is not None
-        way.valid |= arrived
-        for sector in arrived:
-            del way.pending[sector]
-        stale = way.stale & arrived
-        way.stale -= arrived
+        way.fill(packet.filled)
+        stale = way.stale & packet.mask
+        way.stale &= ~packet.mask
         if stale:
             self.invalidate(packet.line, stale)
 
-    def send_load(self, request: Request, line: int, mask: int, op: int) -> Packet:
-        """Send a request whose reply carries data."""
-        self.loads += 1
-        return self.sm.send(request, line, mask, op)
-
-    def count(self, access: OutstandingAccess, event: str, requested: set[int], hits: set[int], merges: Any) -> None:
+    def count(
+        self, access: OutstandingAccess, kind: str, event: str, mask: int, hits: int = 0, merges: int = 0
+    ) -> None:
         """Count a transaction, and its sectors by where they were."""
-        kind = event.split("_")[0]
-        units = {f"{kind}_hit": len(hits), f"{kind}_merge": len(merges)}
-        units[event] = units.get(event, 0) + len(requested) - len(hits) - len(merges)
-        self.model.statistics.count(access.op, "l1", event, units)
+        units = {f"{kind}_hit": hits.bit_count(), f"{kind}_merge": merges.bit_count()}
+        others = (mask & ~hits & ~merges).bit_count()
+        units[f"{kind}_{event}"] = units.get(f"{kind}_{event}", 0) + others
+        self.model.statistics.count(access.op, "l1", f"{kind}_{event}", units)

@@ -3,18 +3,17 @@
 Each warp has a queue of memory transactions, and the transactions of one instruction stay together (Baghsorkhi et al.,
 PPoPP 2012, section 3.2.2). The unit looks up `l1.tags_per_cycle` of them per lookup time in L1. It is busy for the
 instruction's wavefronts, or for the lookups if a full resource made them take longer, and for as long as its
-`sm.load_store_lanes` need for a warp. Shared memory takes a pass for
-each bank conflict; constants have a unit of their own.
+`sm.load_store_lanes` need for a warp. Shared memory takes a pass for each bank conflict; constants have a unit of their
+own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import simpy
 
-from memsim.reference.clock import CycleStage
+from memsim.reference.clock import CycleStage, Process, Signal
 from memsim.reference.warp import OutstandingAccess, OutstandingLoad, Warp
 from memsim.reference.warp_scheduler import WarpSelector
 from memsim.trace.schema import NO_SCOREBOARD, Flag, LoadClass, OpKind
@@ -31,7 +30,7 @@ class LoadStoreUnit:
         self.sm, self.model, self.clock, self.gpu = sm, sm.model, sm.clock, sm.gpu
         self.selector = WarpSelector(self.gpu.sm.warp_scheduler, 2 * sm.slots, sm.number, self.model.key)
         self.ready: dict[int, Warp] = {}  # by slot
-        self.work = self.clock.event()  # succeeds when a warp becomes ready, and is then replaced
+        self.work = Signal(self.clock)  # a warp becomes ready
         self.free = 0  # cycle in which the unit can act again
         self.constants_free = 0  # the same of the unit for constants
         self.clock.process(self.run())
@@ -40,26 +39,22 @@ class LoadStoreUnit:
         """A warp is ready to issue a memory instruction; the event succeeds when it has issued."""
         self.ready[warp.slot] = warp
         warp.issued = self.clock.event()
-        work, self.work = self.work, self.clock.event()
-        work.succeed()
+        self.work.happen()
         return warp.issued
 
-    def wait_for_stage(self, time: int) -> simpy.Event:
-        """The unit's stage of a cycle."""
+    def turn(self, time: int) -> simpy.Event:
         return self.clock.at(time, CycleStage.load_store)
 
-    def run(self) -> Generator[simpy.Event, Any, None]:
-        """Process: serve one memory instruction after the other."""
+    def run(self) -> Process:
         while True:
             if not self.ready:
-                yield self.work
-            yield self.wait_for_stage(max(self.free, self.clock.now))
+                yield self.work.next
+            yield self.turn(max(self.free, self.clock.now))
             warp = self.selector.select(self.ready)
             del self.ready[warp.slot]
             yield from self.serve(warp)
 
-    def serve(self, warp: Warp) -> Generator[simpy.Event, Any, None]:
-        """Issue a warp's memory instruction."""
+    def serve(self, warp: Warp) -> Process:
         time, pc = self.clock.now, warp.pc - 1
         i = self.model.trace.instructions[pc]
         warp.in_sequence = True
@@ -73,38 +68,34 @@ class LoadStoreUnit:
             control = self.model.control(pc)
             if control is not None and control["set"] != NO_SCOREBOARD:
                 warp.scoreboards[int(control["set"])].append(access.load)
-        if i["slots"] and i["flags"] & CONSTANT_FLAG:
-            self.read_constants(access, int(i["slots"]))
-        elif i["slots"]:
-            self.access_shared_memory(access, int(i["slots"]))
+        if i["slots"]:
+            self.access_on_chip(access, int(i["slots"]), bool(i["flags"] & CONSTANT_FLAG))
         else:
             yield from self.look_up_all(access, int(i["wavefronts"]))
 
-    def read_constants(self, access: OutstandingAccess, passes: int) -> None:
-        """The constants' unit takes over, and the load-store unit is free at once."""
-        busy = passes * (self.gpu.sm.constant_cycles or 0)
-        self.constants_free = max(self.constants_free, access.start) + busy
-        self.answer_after(access, self.constants_free - 1 + self.gpu.sm.shared_latency_cycles - access.start)
-        self.issued(access, access.start)
+    def access_on_chip(self, access: OutstandingAccess, passes: int, constants: bool) -> None:
+        """Shared memory keeps the unit busy for all passes; constants have a unit of their own, which takes over."""
+        sm = self.gpu.sm
+        if constants:
+            self.constants_free = max(self.constants_free, access.start) + passes * (sm.constant_cycles or 0)
+            busy = self.constants_free - access.start
+        else:
+            busy = passes * sm.pass_cycles
+            self.free = access.start + max(busy, sm.request_cycles)
+        if constants or access.kind in (OpKind.load, OpKind.atomic):
+            self.answer_after(access, busy - 1 + sm.shared_latency_cycles)
+        self.issued(access, access.start if constants else self.free)
 
-    def access_shared_memory(self, access: OutstandingAccess, passes: int) -> None:
-        """The unit is busy for all passes; a load answers a latency after the last one."""
-        busy = passes * self.gpu.sm.pass_cycles
-        self.free = access.start + max(busy, self.gpu.sm.request_cycles)
-        if access.kind in (OpKind.load, OpKind.atomic):
-            self.answer_after(access, busy - 1 + self.gpu.sm.shared_latency_cycles)
-        self.issued(access, self.free)
-
-    def look_up_all(self, access: OutstandingAccess, wavefronts: int) -> Generator[simpy.Event, Any, None]:
+    def look_up_all(self, access: OutstandingAccess, wavefronts: int) -> Process:
         """Look up the transactions of an instruction in L1, in order."""
         cycles = self.gpu.sm.lookup_cycles
         for number in range(access.first, access.stop):
             while not self.sm.l1.look_up(access, number):
-                yield self.sm.replied
-                yield self.wait_for_stage(self.clock.now)
+                yield self.sm.replied.next
+                yield self.turn(self.clock.now)
             looked_up = number + 1 - access.first
             if number + 1 < access.stop and looked_up % self.gpu.l1.tags_per_cycle == 0:
-                yield self.wait_for_stage(self.clock.now + cycles)
+                yield self.turn(self.clock.now + cycles)
         tags_done = self.clock.now + cycles
         data_done = max(tags_done, access.start + wavefronts * cycles)
         access.done += data_done - tags_done  # hits answer as much later as the data stage is behind the lookups
@@ -125,12 +116,12 @@ class LoadStoreUnit:
         access.done = max(access.done, self.clock.now + latency)
         self.model.statistics.latencies[access.op].append(latency)
 
-    def await_data(self, access: OutstandingAccess, fills: set[simpy.Event]) -> None:
+    def await_data(self, access: OutstandingAccess, fills: list[simpy.Event]) -> None:
         """A transaction waits for the replies that bring its sectors."""
         access.outstanding += 1
         self.clock.process(self.wait_for_fills(access, fills))
 
-    def wait_for_fills(self, access: OutstandingAccess, fills: set[simpy.Event]) -> Generator[simpy.Event, Any, None]:
+    def wait_for_fills(self, access: OutstandingAccess, fills: list[simpy.Event]) -> Process:
         """Process: one transaction, from its lookup to its data."""
         begin = self.clock.now
         yield self.clock.all_of(fills)

@@ -6,13 +6,14 @@ enter idle channels at once; the time until each is answered is the effective la
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram import Channel
 from memsim.reference.model import ReferenceModel
-from memsim.reference.packets import Fetch, sectors
-from memsim.reference.statistics import Statistics
+from memsim.reference.packets import Fetch, Statistics
 
 GROUP = 32  # memory transactions that a warp can issue at once
 MOST_BATCHES = 256  # of requests that are taken from a replay
@@ -40,7 +41,7 @@ def main_memory_latencies(model: ReferenceModel, rng: np.random.Generator) -> li
     random, n_sms = gpu.stochastic.dram_grouping, gpu.sm.count
     refresh = round((gpu.dram.timing.refi or 0) * gpu.sm.clock_mhz / gpu.dram.clock_mhz)
     for batch in batches(model.statistics.dram_requests, GROUP * n_sms):
-        single = [(line, sector) for line, mask in batch for sector in sorted(sectors(mask))]
+        single = [(line, 1 << sector) for line, mask in batch for sector in range(8) if mask >> sector & 1]
         sizes = rng.integers(1, GROUP + 1, n_sms) if random else np.full(n_sms, GROUP)
         n = min(int(sizes.sum()), len(single))
         first = int(rng.integers(len(single) - n + 1)) if random else 0
@@ -50,15 +51,15 @@ def main_memory_latencies(model: ReferenceModel, rng: np.random.Generator) -> li
 
 
 def answer_times(model: ReferenceModel, requests: list[tuple[int, int]], time: int) -> list[int]:
-    """Send (line, sector) to idle channels at `time`; return the SM cycles until each is answered."""
+    """Send (line, mask) to idle channels at `time`; return the SM cycles until each is answered."""
     clock, answered = Clock(), [0] * len(requests)
     channels = [Channel(clock, n, model.gpu, Statistics()) for n in range(model.gpu.dram.channels)]
-    for k, (line, sector) in enumerate(requests):
-        fetch = Fetch(time, line, 1 << sector, 0, model.addresses.location(line), 0)
 
-        def answer(fetch: Fetch, at: int, k: int = k) -> None:
-            answered[k] = at
+    def answer(k: int, _: Fetch, at: int) -> None:
+        answered[k] = at - time
 
-        clock.call(time, (CycleStage.slices,), channels[fetch.location[0]].send, fetch, answer)
+    for k, (line, mask) in enumerate(requests):
+        fetch = Fetch(time, line, mask, 0, model.addresses.location(line), 0)
+        clock.call(time, (CycleStage.slices,), channels[fetch.location[0]].send, fetch, partial(answer, k))
     clock.run()
-    return [at - time for at in answered]
+    return answered

@@ -5,32 +5,20 @@ Hong and Kim (ISCA 2009) model these GPUs; CUDA C Programming Guide, compute cap
 
 from __future__ import annotations
 
-from memsim.reference.l2_slice import L2Slice
-from memsim.reference.packets import Fetch, Packet, Request, sectors
+from memsim.reference.l2 import L2Slice
+from memsim.reference.packets import Fetch, Packet, Request
 
 
 class MemoryPort(L2Slice):
     """The queue of a slice and its limits, without its lines."""
 
-    def serve(self, packet: Packet) -> bool:
-        """Send a packet on to DRAM; an atomic reads first."""
-        event = f"{packet.access}_miss"
-        self.model.statistics.count(packet.op, "l2", event, {event: len(sectors(packet.mask))})
-        if packet.request is Request.store:
-            self.write_packet(packet)
-            return True
-        self.reads += 1
-        read = Fetch(
-            self.clock.now, packet.line, packet.mask, packet.op, packet.location, self.number, targets=[packet]
-        )
-        self.model.send_to_memory(read)
+    def look_up_all(self, packet: Packet) -> bool:
+        """Send a packet on to memory; an atomic reads first."""
+        event, store = f"{packet.access}_miss", packet.request is Request.store
+        self.model.statistics.count(packet.op, "l2", event, {event: packet.mask.bit_count()})
+        kind = {"write": True} if store else {"targets": [packet]}
+        self.send(self.memory_request(packet.line, packet.mask, packet.op, **kind))
         return True
-
-    def write_packet(self, packet: Packet) -> None:
-        """Write the sectors of a packet to DRAM."""
-        self.send_write(
-            Fetch(self.clock.now, packet.line, packet.mask, packet.op, packet.location, self.number, write=True)
-        )
 
     def complete(self, packet: Packet) -> None:
         """A store is answered at once."""
@@ -40,12 +28,7 @@ class MemoryPort(L2Slice):
 
     def take_answer(self, answer: Fetch) -> None:
         """Answer the request that a read belongs to; an atomic writes its result."""
-        self.unblock()
-        if answer.write:
-            self.writes -= 1
-            return
-        self.reads -= 1
-        (packet,) = answer.targets
-        self.model.interconnect.reply(packet, self.number)
-        if packet.request in (Request.atomic, Request.reduction):
-            self.write_packet(packet)
+        super().take_answer(answer)
+        for packet in answer.targets:
+            if packet.request in (Request.atomic, Request.reduction):
+                self.send(self.memory_request(packet.line, packet.mask, packet.op, write=True))

@@ -7,7 +7,7 @@ replays the same traces much faster, and the tests compare the two bit by bit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil
 from typing import Any
 
@@ -21,15 +21,14 @@ from memsim.reference.block_scheduler import BlockScheduler
 from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram import Channel
 from memsim.reference.interconnect import Interconnect
-from memsim.reference.l2_slice import L2Slice
-from memsim.reference.mbarriers import Mbarriers
+from memsim.reference.l2 import L2Slice
 from memsim.reference.memory_port import MemoryPort
 from memsim.reference.memory_side import MemorySideCache
-from memsim.reference.packets import Fetch, Packet, Receiver, Request
+from memsim.reference.packets import Fetch, Packet, Receiver, Request, Statistics
 from memsim.reference.prefetcher import Observed, PrefetchUnit
 from memsim.reference.sm import MultiprocessorUnit
-from memsim.reference.statistics import Statistics
 from memsim.reference.translation import AddressTranslation
+from memsim.reference.warp import Mbarriers
 from memsim.trace.transactions import Transactions
 
 
@@ -62,10 +61,11 @@ class ReferenceModel:
         physical: Sequence[int] | None = None,
         before: ReferenceModel | None = None,
     ) -> None:
-        self.trace, self.gpu, self.key = trace, gpu, key
+        self.trace, self.gpu, self.key, self.cycles = trace, gpu, key, 0
         self.clock, self.statistics = Clock(), Statistics()
         self.virtual_addresses = [int(line) * gpu.l1.line_bytes for line in trace.line_address]
-        self.addresses = AddressMap(gpu, self.virtual_addresses if physical is None else physical)
+        lines = self.virtual_addresses if physical is None else physical
+        self.addresses: AddressMap = AddressMap(gpu, lines, before.addresses if before else None)
         chosen = gpu.prefetcher
         self.prefetcher = None if chosen.kind is PrefetcherKind.none else PrefetchUnit(chosen, gpu.l1.line_bytes)
         self.mbarriers = Mbarriers(self.clock, trace)
@@ -75,27 +75,23 @@ class ReferenceModel:
         partition = L2Slice if gpu.l2.enabled else MemoryPort
         self.slices = [partition(self, n) for n in range(gpu.l2.slices)]
         self.channels = [Channel(self.clock, n, gpu, self.statistics) for n in range(gpu.dram.channels)]
-        self.memory_side: list[MemorySideCache] = []  # from DRAM to L2
-        self._make_memory_side()
-        if before and gpu.l2.enabled:
-            for mine, old in zip(self.slices, before.slices, strict=True):
-                mine.take_over(old)
-            for level, old_level in zip(self.memory_side, before.memory_side, strict=True):
-                level.take_over(old_level)
+        self.send_to_memory: Callable[[Fetch, Receiver], None] = self.access_dram
+        self.memory_side: list[MemorySideCache] = []  # levels from DRAM to L2
+        for depth, level in reversed(list(enumerate(gpu.memory_side.each))):
+            self.memory_side.append(MemorySideCache(self, level, depth, self.send_to_memory))
+            self.send_to_memory = self.memory_side[-1].send
+        for mine, old in zip(self.slices, before.slices, strict=True) if before and gpu.l2.enabled else ():
+            mine.take_over(old)
+        for cache, old_cache in zip(self.memory_side, before.memory_side, strict=True) if before else ():
+            cache.take_over(old_cache)
         self.blocks = BlockScheduler(self, list(zip(first.tolist(), end.tolist(), strict=True)), resident)
-        self.cycles = 0
-
-    def _make_memory_side(self) -> None:
-        """Make the cache levels between L2 and DRAM, each of which reads from the one below it."""
-        for depth, level in reversed(list(enumerate(self.gpu.memory_side.each))):
-            below = self.memory_side[-1].send if self.memory_side else self.access_dram
-            self.memory_side.append(MemorySideCache(self, level, depth, below))
 
     def run(self) -> ReferenceModel:
         """Replay the trace until nothing is under way."""
         self.clock.run()
         self.cycles = max(sm.end for sm in self.sms)
-        self.statistics.components["prefetcher", "left"] = sum(one.unused_sectors for one in self.slices)
+        left = (way.prefetched.bit_count() for each in self.slices for way in each.ways)
+        self.statistics.components["prefetcher", "left"] = sum(left)
         if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
             self.cycles = max(self.cycles, *(ceil(one.free) for one in self.slices))
         return self
@@ -124,15 +120,9 @@ class ReferenceModel:
         for line in self.prefetcher.lines_to_fetch(read):
             time, number = self.clock.now + 1, self.addresses.number_of(line * size)
             prefetch = Packet(Request.prefetch, number, (1 << size // 32) - 1, packet.sm, self.trace.n_ops, time)
-            self.addresses.locate(prefetch)
             home = self.home(number, packet.sm)
             self.statistics.components["prefetcher", "requests"] += 1
             self.clock.call(time, (CycleStage.crossing, home.number), home.queue.put, prefetch)
-
-    def send_to_memory(self, fetch: Fetch) -> None:
-        """Send a slice's request to the level below L2; the answer comes back to the slice."""
-        send = self.memory_side[-1].send if self.memory_side else self.access_dram
-        send(fetch, self.slices[fetch.slice].receive_answer)
 
     def access_dram(self, fetch: Fetch, receiver: Receiver) -> None:
         """Send a request to its DRAM channel."""

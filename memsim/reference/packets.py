@@ -1,7 +1,11 @@
-"""The messages that travel between the levels."""
+"""The messages that travel between the levels, and what is counted on their way.
+
+A mask names sectors of 32 bytes: bit s is sector s of a line.
+"""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,7 +14,7 @@ from typing import TYPE_CHECKING
 import simpy
 
 if TYPE_CHECKING:
-    from memsim.reference.cache_set import Way
+    from memsim.reference.cache import Way
 
 DramLocation = tuple[int, int, int]  # DRAM channel, bank, row
 
@@ -31,47 +35,30 @@ READS = (Request.load, Request.bypass)
 WITH_DATA = (*READS, Request.atomic)  # whose replies carry sectors
 
 
-def sectors(mask: int) -> set[int]:
-    """The sectors (of 32 bytes) of a line that a mask names."""
-    return {s for s in range(8) if mask >> s & 1}
-
-
-def mask_of(numbers: set[int]) -> int:
-    """The mask that names some sectors."""
-    return sum(1 << s for s in numbers)
-
-
 @dataclass(eq=False)
 class Packet:
     """A request of an SM for sectors of one L1 line, and its reply."""
 
     request: Request
     line: int  # number of the L1 line
-    mask: int  # its sectors
+    mask: int
     sm: int  # who sent it; the number behind the last SM is the page walkers'
     op: int  # static memory operation that caused it
     time: int  # cycle in which it was sent; then, in which it entered its L2 slice
     filled: simpy.Event | None = None  # the reply is there: the MSHR that transactions share; None for stores
     partial: int = 0  # sectors of which a store writes some bytes only
     words: int = 0  # that a store writes of these: bit 8 * s + w is word w of sector s
-    l2_sets: list[int] = field(default_factory=list)  # set within its slice of each L2 line of the L1 line
-    location: DramLocation = (0, 0, 0)  # of the line in DRAM
-    awaits: set[Fetch] = field(default_factory=set)  # fetches from DRAM whose data the reply needs
+    awaits: set[Fetch] = field(default_factory=set)  # fetches from memory whose data the reply needs
 
     @property
     def access(self) -> str:
         """The kind of access that it is counted as."""
-        if self.request in READS:
-            return "read"
-        return "write" if self.request is Request.store else "atomic"
+        return "read" if self.request in READS else "write" if self.request is Request.store else "atomic"
 
 
 @dataclass(eq=False)
 class Fetch:
-    """A request of an L2 slice to memory: a read of sectors, which is the slice's MSHR, or a write.
-
-    A read that completes sectors belongs to the write after it.
-    """
+    """A request to memory for sectors of one L1 line: a read, which is the MSHR of an L2 slice, or a write."""
 
     time: int
     line: int
@@ -80,17 +67,30 @@ class Fetch:
     location: DramLocation
     slice: int
     write: bool = False
-    completes: bool = False  # a read of sectors of which stores covered parts
-    fills: list[tuple[Way, int]] = field(default_factory=list)  # (way, sector) that a read brings
+    completes: bool = False  # a read of sectors that stores covered in part; it belongs to the write after it
+    ways: list[Way] = field(default_factory=list)  # that a read fills
     targets: list[Packet] = field(default_factory=list)  # packets that wait for it, the last served first
 
 
 Receiver = Callable[[Fetch, int], None]  # takes an answered request and the SM cycle of the answer
 
 
-@dataclass(eq=False)
-class DropCopy:
-    """From the home slice of a line to the slice of the other partition: the copy there is out of date."""
+class Statistics:
+    """Counters and latencies of one replay, in the names of the result files."""
 
-    line: int
-    l2_sets: list[int]
+    def __init__(self) -> None:
+        # (op, level, event, unit), as in (3, "l1", "read_hit", "sectors"); the other unit is "transactions".
+        self.counts: Counter[tuple[int, str, str, str]] = Counter()
+        # Cycles of each load transaction of an op, from lookup to data, and of each of its instructions as a whole.
+        self.latencies: dict[int, list[int]] = defaultdict(list)
+        self.instruction_latencies: dict[int, list[int]] = defaultdict(list)
+        self.translations: Counter[tuple[int, str]] = Counter()  # (op, event): TLB lookups
+        self.components: Counter[tuple[str, str]] = Counter()  # (section, counter) of memsim.gpu.components
+        self.transactions = 0
+        self.dram_requests: list[tuple[int, int]] = []  # (line, sector mask), in order
+
+    def count(self, op: int, level: str, event: str, sectors: dict[str, int]) -> None:
+        """Count one transaction under the event of its worst sector, and its sectors each under their own event."""
+        self.counts[op, level, event, "transactions"] += 1
+        for name, number in sectors.items():
+            self.counts[op, level, name, "sectors"] += number

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from enum import Enum, auto
 
 from memsim.gpu.prefetcher import Prefetcher, PrefetcherKind
 
@@ -48,33 +47,24 @@ class NextLinePrefetcher:
             yield from range(first, first + self.own.degree)
 
 
-class StrideState(Enum):
-    """States of Chen and Baer's reference prediction table."""
-
-    initial = auto()
-    transient = auto()
-    steady = auto()
-    no_prediction = auto()
-
-
 @dataclass
 class StrideEntry:
     """Of one instruction on one SM: the line that it read last, and how far it was from the one before."""
 
     last: int
     stride: int = 0
-    state: StrideState = StrideState.initial
+    state: str = "initial"
 
     def read(self, line: int) -> None:
         """Chen and Baer (1995), figure 2: a stride that was wrong once in the steady state is kept for a while."""
         correct = line - self.last == self.stride
-        if not correct and self.state is not StrideState.steady:
+        if not correct and self.state != "steady":
             self.stride = line - self.last
-        after = {
-            StrideState.initial: (StrideState.steady, StrideState.transient),
-            StrideState.transient: (StrideState.steady, StrideState.no_prediction),
-            StrideState.steady: (StrideState.steady, StrideState.initial),
-            StrideState.no_prediction: (StrideState.transient, StrideState.no_prediction),
+        after = {  # where a correct stride leads, and where a wrong one does
+            "initial": ("steady", "transient"),
+            "transient": ("steady", "no prediction"),
+            "steady": ("steady", "initial"),
+            "no prediction": ("transient", "no prediction"),
         }
         self.state, self.last = after[self.state][0 if correct else 1], line
 
@@ -93,16 +83,15 @@ class StridePrefetcher:
 
     def observe(self, read: Observed) -> Iterator[int]:
         """The lines to fetch after a read."""
-        key = read.op, read.sm
-        entry = self.table.pop(key, None)
+        entry = self.table.pop((read.op, read.sm), None)
         if entry is None:
             entry = StrideEntry(read.line)
             if len(self.table) == self.own.entries:
                 self.table.popitem(last=False)
         elif read.line != entry.last:
             entry.read(read.line)
-        self.table[key] = entry
-        if entry.state is StrideState.steady and entry.stride:
+        self.table[read.op, read.sm] = entry
+        if entry.state == "steady" and entry.stride:
             for step in range(self.own.distance, self.own.distance + self.own.degree):
                 yield read.line + step * entry.stride
 
@@ -146,10 +135,8 @@ class StreamPrefetcher:
                 stream.direction, stream.at, stream.ahead = direction, read.line, read.line
         elif direction == stream.direction:
             stream.at = read.line
-        if stream.confirmed >= self.own.training:
-            yield from self._ahead(stream)
-
-    def _ahead(self, stream: MissStream) -> Iterator[int]:
+        if stream.confirmed < self.own.training:
+            return
         stream.ahead = max(stream.ahead * stream.direction, stream.at * stream.direction) * stream.direction
         for _ in range(self.own.degree):
             if abs(stream.ahead + stream.direction - stream.at) > self.own.distance:
@@ -166,12 +153,7 @@ PREFETCHERS: dict[PrefetcherKind, Callable[[Prefetcher], NextLinePrefetcher | St
 
 
 class PrefetchUnit:
-    """The prefetcher of a machine, its page rule and its counters.
-
-    Args:
-        own: the configuration; its kind is one of :data:`PREFETCHERS`.
-        line_bytes: of a line of L1, the unit of requests to L2.
-    """
+    """The prefetcher of a machine, and its page rule; `line_bytes` is the size of a request to L2."""
 
     def __init__(self, own: Prefetcher, line_bytes: int) -> None:
         self.kind, self.lines_per_page = PREFETCHERS[own.kind](own), max(1, own.page_bytes // line_bytes)

@@ -8,21 +8,20 @@ of unanswered loads of a class, as the wait masks and counters of NVIDIA's machi
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import simpy
 
 from memsim.gpu.choices import Dependence, Divergence
-from memsim.reference.clock import CycleStage
-from memsim.reference.hashing import hash32
+from memsim.reference.address_map import hash32
+from memsim.reference.clock import CycleStage, Process, Signal
 from memsim.reference.issue import IssueUnit
 from memsim.reference.l1 import L1Cache
 from memsim.reference.load_store import LoadStoreUnit
-from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
+from memsim.reference.packets import WITH_DATA, Packet
 from memsim.reference.warp import Block, OutstandingAccess, OutstandingLoad, Warp
-from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, SCOREBOARDS, Flag, LoadClass, OpKind
+from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, SCOREBOARDS, WAIT_COLUMNS, Flag, LoadClass, OpKind
 from memsim.trace.transactions import CONSTANT_FLAG
 
 if TYPE_CHECKING:
@@ -32,15 +31,10 @@ NO_LIMIT = 255  # of unanswered loads, in the trace
 # A new sequence, a barrier, or a store of what the sequence's loads bring.
 SEQUENCE_ENDS = Flag.sequence | Flag.barrier | Flag.data
 LOADS_TRACKED = 64  # unanswered loads of a class and warp, where the GPU states no number
-Process = Generator[simpy.Event, Any, None]
 
 
 class MultiprocessorUnit:
-    """The warps of one SM.
-
-    Args:
-        slots: warps that it holds at once.
-    """
+    """The warps of one SM, which holds `slots` of them at once."""
 
     def __init__(self, model: ReferenceModel, number: int, slots: int) -> None:
         self.model, self.number, self.clock, self.gpu = model, number, model.clock, model.gpu
@@ -50,7 +44,7 @@ class MultiprocessorUnit:
         self.l1 = L1Cache(self)
         self.load_store = LoadStoreUnit(self)
         self.reply_port = simpy.Resource(self.clock)
-        self.replied = self.clock.event()  # succeeds at the next reply, and is then replaced
+        self.replied = Signal(self.clock)
         self.barrier_free = 0  # cycle in which the next arrival at a barrier is taken
         self.end = 0  # cycle in which the last warp so far ended
 
@@ -62,20 +56,19 @@ class MultiprocessorUnit:
             first, end: instructions of each warp.
         """
         chance, n = self.gpu.stochastic, len(first)
-        block = Block(block_slot, n, self.clock.event())
+        block = Block(block_slot, n, Signal(self.clock))
         for k in range(n):
             age = item * n + k
             weight = 1 + hash32(self.model.key ^ hash32(age)) % (chance.max_weight if chance.warp_weights else 1)
             warp = Warp(block_slot * n + k, age, first[k], end[k], block, weight)
             self.clock.process(self.run_warp(warp, time))
 
-    def wait_for_stage(self, warp: Warp, time: int) -> simpy.Event:
-        """The warp's stage of a cycle."""
+    def turn(self, warp: Warp, time: int) -> simpy.Event:
         return self.clock.at(time, CycleStage.warps, warp.slot)
 
     def run_warp(self, warp: Warp, start: int) -> Process:
         """Process: one warp from its launch to its end."""
-        yield self.wait_for_stage(warp, start)
+        yield self.turn(warp, start)
         yield from self.run_path(warp)
         self.end = max(self.end, self.clock.now)
         warp.block.live -= 1
@@ -92,24 +85,20 @@ class MultiprocessorUnit:
                 continue
             yield from self.issue(warp)
             i = self.model.trace.instructions[warp.pc]
-            memory = bool(i["count"] or i["slots"]) and not i["flags"] & Flag.barrier
-            now = self.clock.now
-            if not memory and not i["flags"] & Flag.barrier:
+            barrier = bool(i["flags"] & Flag.barrier)
+            memory = bool(i["count"] or i["slots"]) and not barrier
+            if not memory and not barrier:
                 self.set_scoreboard(warp)
             warp.pc += 1
-            if i["flags"] & Flag.barrier:
-                yield from self.wait_at_barrier(warp)
-                now, waits = self.clock.now, self.scoreboard and self.may_wait(warp)
-            elif memory:
+            if memory:
                 now = yield self.load_store.enqueue(warp)
-                waits = self.may_wait(warp)
             else:
-                yield from self.use_mbarrier(warp, i["flags"])
-                now, waits = self.clock.now, self.may_wait(warp)
-            if waits:
+                yield from self.wait_at_barrier(warp) if barrier else self.use_mbarrier(warp, i["flags"])
+                now = self.clock.now
+            if (self.scoreboard or not barrier) and self.may_wait(warp):
                 yield from self.wait_for_loads(warp, now)
             elif memory:
-                yield self.wait_for_stage(warp, now)
+                yield self.turn(warp, now)
 
     def issue(self, warp: Warp) -> Process:
         """Issue the compute run before an instruction, and with `memory_issue` the memory instruction itself."""
@@ -119,8 +108,7 @@ class MultiprocessorUnit:
         count = int(i["compute_run"]) + access
         if not count:
             return
-        unit, control = self.issue_unit(warp), self.model.control(warp.pc)
-        result = self.result_class(warp)
+        unit, control, result = self.issue_unit(warp), self.model.control(warp.pc), self.result_class(warp)
         mix, begun = self.model.trace.mixes[i["instruction_mix"]], int(access or result != "") if sm.schedulers else 0
         first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
         done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["instruction_mix"]), pipe, first)
@@ -130,7 +118,7 @@ class MultiprocessorUnit:
             warp.groups.append(max(done, ceil(unit.pipe_free["tensor"])))
         warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
-            yield self.wait_for_stage(warp, done)
+            yield self.turn(warp, done)
 
     def issue_unit(self, warp: Warp) -> IssueUnit:
         """The issue unit of the warp's scheduler."""
@@ -145,9 +133,8 @@ class MultiprocessorUnit:
         """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
         number = int(self.model.control(warp.pc)["set"]) if self.result_class(warp) else NO_SCOREBOARD
         if number != NO_SCOREBOARD:
-            load = OutstandingLoad(self.clock.event())
-            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(self.result_class(warp)))
-            warp.scoreboards[number].append(load)
+            latency = self.issue_unit(warp).latency(self.result_class(warp))
+            warp.scoreboards[number].append(OutstandingLoad(self.clock.event().succeed(self.clock.now + latency)))
 
     # Divergent paths
 
@@ -157,15 +144,14 @@ class MultiprocessorUnit:
         Volta and later GPUs have a program counter for every thread (NVIDIA V100 whitepaper, WP-08608-001), so two
         divergent paths can be under way at a time. Paths do not diverge again.
         """
-        trace = self.model.trace
+        branches = self.model.trace.divergences
         interleaved = self.scoreboard and self.gpu.sm.divergence is Divergence.interleaved
-        if not interleaved or not len(trace.divergences) or warp.host or warp.diverged:
+        if not interleaved or not len(branches) or warp.host or warp.diverged:
             return None
-        second, reconvergence = (int(trace.divergences[warp.pc][name]) for name in ("second", "reconvergence"))
-        if not reconvergence or warp.pc + reconvergence > warp.end:
+        first, end = (warp.pc + int(branches[warp.pc][name]) for name in ("second", "reconvergence"))
+        if end == warp.pc or end > warp.end:
             return None
-        first, end, slot = warp.pc + second, warp.pc + reconvergence, self.slots + warp.slot
-        return Warp(slot, warp.age, first, end, warp.block, warp.weight, host=warp)
+        return Warp(self.slots + warp.slot, warp.age, first, end, warp.block, warp.weight, host=warp)
 
     def run_both_paths(self, warp: Warp, second: Warp) -> Process:
         """Run a warp's two divergent paths as if they were two warps, up to where they reconverge."""
@@ -173,12 +159,11 @@ class MultiprocessorUnit:
         end, warp.end, warp.diverged = warp.end, second.pc, True
         yield from self.run_path(warp)
         yield other
-        yield self.wait_for_stage(warp, self.clock.now)
+        yield self.turn(warp, self.clock.now)
         warp.pc, warp.end, warp.diverged = second.end, end, False
 
     def run_second_path(self, warp: Warp) -> Process:
-        """Process: the second of two divergent paths."""
-        yield self.wait_for_stage(warp, self.clock.now)
+        yield self.turn(warp, self.clock.now)
         yield from self.run_path(warp)
 
     # Barriers
@@ -189,15 +174,15 @@ class MultiprocessorUnit:
         block.arrival = max(self.barrier_free, self.clock.now)
         self.barrier_free = block.arrival + (self.gpu.sm.arrival_cycles or 0)
         block.waiting += 1
-        barrier = block.barrier
+        opens = block.barrier.next
         self.open_barrier(block)
-        yield self.wait_for_stage(warp, (yield barrier))
+        yield self.turn(warp, (yield opens))
 
     def open_barrier(self, block: Block) -> None:
         """Open the barrier of a block if all its live warps have arrived."""
         if block.waiting == block.live:
-            barrier, block.barrier, block.waiting = block.barrier, self.clock.event(), 0
-            barrier.succeed(max(self.clock.now, block.arrival) + self.gpu.sm.barrier_cycles)
+            block.waiting = 0
+            block.barrier.happen(max(self.clock.now, block.arrival) + self.gpu.sm.barrier_cycles)
 
     def use_mbarrier(self, warp: Warp, flags: int) -> Process:
         """Arrive at a phase of an mbarrier, or wait until all have arrived (PTX ISA, mbarrier)."""
@@ -207,7 +192,7 @@ class MultiprocessorUnit:
         elif phase:
             event = self.model.mbarriers.complete[phase]
             if not event.triggered or int(event.value or 0) > self.clock.now:
-                yield self.wait_for_stage(warp, (yield event))
+                yield self.turn(warp, (yield event))
 
     # Loads
 
@@ -222,14 +207,12 @@ class MultiprocessorUnit:
         control = self.model.control(warp.pc)
         named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
         found = [load for k in named for load in warp.scoreboards[k]]
-        for each, limit in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
-            unanswered = int(limit) if limit < NO_LIMIT else None
+        for each, column in zip(LoadClass, WAIT_COLUMNS, strict=True):
+            loads, most = warp.loads[each], int(i[column])
+            unanswered = len(loads) if most == NO_LIMIT else most
             if i["answers"] == each:  # it will be one of the unanswered loads itself
-                most = (self.gpu.sm.loads_per_warp or LOADS_TRACKED) - 1
-                unanswered = most if unanswered is None else min(unanswered, most)
-            if unanswered is not None:
-                loads = warp.loads[each]
-                found += loads[: max(len(loads) - unanswered, 0)]
+                unanswered = min(unanswered, (self.gpu.sm.loads_per_warp or LOADS_TRACKED) - 1)
+            found += loads[: max(len(loads) - unanswered, 0)]
         return found
 
     def groups_done(self, warp: Warp) -> int:
@@ -247,7 +230,7 @@ class MultiprocessorUnit:
             return bool(i["flags"] & SEQUENCE_ENDS)
         control = self.model.control(warp.pc)
         limited = control is not None and (control["wait"] > 0 or control["products"] != NO_LIMIT)
-        limited |= any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
+        limited |= any(i[column] != NO_LIMIT for column in WAIT_COLUMNS)
         return limited or any(not load.waited for load in self.needed(warp))
 
     def wait_for_loads(self, warp: Warp, time: int) -> Process:
@@ -263,7 +246,7 @@ class MultiprocessorUnit:
                 del loads[0]
         for number, loads in warp.scoreboards.items():
             warp.scoreboards[number] = [load for load in loads if not load.waited]
-        yield self.wait_for_stage(warp, time)
+        yield self.turn(warp, time)
 
     def finish(self, access: OutstandingAccess, time: int) -> None:
         """A memory instruction has issued and all its data are there; a load answers."""
@@ -274,25 +257,13 @@ class MultiprocessorUnit:
             if access.load.phase:
                 self.model.mbarriers.arrive(access.load.phase, max(access.done, time))
 
-    # Replies
-
     def receive(self, packet: Packet, slice_number: int, time: int) -> Process:
         """Process: a packet from L2 reaches the SM at `time`, and passes the reply port with its sectors."""
         yield self.clock.at(time, CycleStage.replies, slice_number)
         with self.reply_port.request() as port:
             yield port
-            size = 32 * len(sectors(packet.mask)) if packet.request in WITH_DATA else 0
-            if size:
-                cycles = -(-size // self.gpu.sm.reply_bytes_per_cycle)
+            if packet.request in WITH_DATA:
+                cycles = -(-32 * packet.mask.bit_count() // self.gpu.sm.reply_bytes_per_cycle)
                 yield self.clock.at(self.clock.now + cycles, CycleStage.reply_port)
             self.l1.receive(packet)
-            replied, self.replied = self.replied, self.clock.event()
-            replied.succeed()
-
-    def send(self, request: Request, line: int, mask: int, op: int) -> Packet:
-        """Send a request to L2 in this cycle."""
-        packet = Packet(request, line, mask, self.number, op, self.clock.now)
-        if request in WITH_DATA:
-            packet.filled = self.clock.event()
-        self.model.interconnect.send(packet)
-        return packet
+            self.replied.happen()

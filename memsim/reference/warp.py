@@ -1,4 +1,4 @@
-"""The state of an SM's thread blocks, warps and memory instructions."""
+"""The state of an SM's thread blocks, warps and memory instructions, and the trace's mbarriers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 
 import simpy
 
+from memsim.reference.clock import Clock, Signal
 from memsim.trace.schema import LoadClass, OpKind
+from memsim.trace.transactions import Transactions
 
 
 @dataclass(eq=False)
@@ -16,7 +18,7 @@ class Block:
 
     slot: int
     live: int  # warps that have not ended
-    barrier: simpy.Event  # succeeds when the barrier opens, with the cycle in which the warps go on
+    barrier: Signal  # the barrier opens; its value is the cycle in which the warps go on
     waiting: int = 0  # warps at the barrier
     arrival: int = 0  # cycle in which the SM took the last arrival at the barrier
 
@@ -68,3 +70,30 @@ class OutstandingAccess:
     outstanding: int = 0  # transactions that wait for data
     issued: bool = False  # all transactions have been looked up
     load: OutstandingLoad | None = None  # its entry in the scoreboard
+
+
+class Mbarriers:
+    """mbarriers in shared memory (PTX ISA, mbarrier): a phase completes when all its arrivals have come.
+
+    The trace says which phase each arrival and each wait belongs to, so no parities or byte counts are replayed.
+
+    Attributes:
+        complete: by phase; succeeds when it is certain when the last arrival comes, with that cycle.
+    """
+
+    def __init__(self, clock: Clock, trace: Transactions) -> None:
+        self.trace = trace
+        self.left = trace.arrivals.tolist()
+        self.last = [0] * len(self.left)
+        self.complete = [clock.event() if left else clock.event().succeed(0) for left in self.left]
+
+    def phase_of(self, instruction: int) -> int:
+        """The phase at which an instruction arrives or for which it waits; 0 for none."""
+        return int(self.trace.phase[instruction]) if len(self.trace.phase) else 0
+
+    def arrive(self, phase: int, time: int) -> None:
+        """Arrive at a phase at `time`, which is now or later."""
+        self.left[phase] -= 1
+        self.last[phase] = max(self.last[phase], time)
+        if not self.left[phase]:
+            self.complete[phase].succeed(self.last[phase])

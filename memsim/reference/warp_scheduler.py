@@ -8,7 +8,7 @@ the warp whose sequence of independent loads has begun (bulk scheduling). Greedy
 from __future__ import annotations
 
 from memsim.gpu.choices import WarpScheduler
-from memsim.reference.hashing import hash32
+from memsim.reference.address_map import hash32
 from memsim.reference.warp import Warp
 
 
@@ -27,7 +27,6 @@ class WarpSelector:
         self.draws = 0
 
     def select(self, ready: dict[int, Warp]) -> Warp:
-        """Return the next of the ready warps, which are given by slot."""
         last = ready.get(self.last_slot)
         if last:
             if last.in_sequence or self.policy.startswith("greedy"):

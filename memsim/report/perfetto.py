@@ -13,7 +13,7 @@ from typing import Any
 
 from memsim.analysis.program import ProgramResult
 from memsim.host.profiled import profiled_timeline
-from memsim.reference.recorder import CHANNEL, LOAD_STORE, SLICE, WARP, RecordedSpan, SpanRecorder
+from memsim.report.recorder import CHANNEL, LOAD_STORE, SLICE, WARP, RecordedSpan, SpanRecorder
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.schema import StaticInstruction

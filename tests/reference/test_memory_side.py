@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any
 
 import machines
@@ -13,6 +14,7 @@ from here import printed
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memsim.gpu.choices import Replacement
 from memsim.gpu.components import COUNTERS, counts_of
 from memsim.gpu.config import GPU
 from memsim.gpu.memory_side import MEMORY_SIDE, MemorySide
@@ -134,10 +136,33 @@ def test_separate_l2s_hold_lines_for_own_sms():
     assert _dram(model, "read") == 4 * 32
 
 
+@st.composite
+def _levels(draw, sections: dict[str, Any]) -> dict[str, Any]:
+    """Cache levels between L2 and DRAM of a few sets and ways."""
+    line, above = sections["l1"]["line_bytes"], sections["l2"]["hit_latency_cycles"]
+    levels = draw(st.integers(1, 2))
+    own: dict[str, list[Any]] = defaultdict(list)
+    for _ in range(levels):
+        ways, slices = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
+        level_line = draw(st.sampled_from([size for size in (32, 64, 128, 256) if size <= line]))
+        above += draw(st.integers(1, 40))
+        fields = dict(
+            size_bytes=ways * slices * level_line * draw(st.sampled_from([1, 2, 4])), line_bytes=level_line, ways=ways,
+            slices=slices, slice_interleave_bytes=line * draw(st.sampled_from([1, 2])),
+            slice_hash=draw(st.sampled_from(["modulo", "rotated"])),
+            set_hash=draw(st.sampled_from(["modulo", "xor_fold", "rotated", "polynomial"])),
+            replacement=draw(st.sampled_from([one.value for one in Replacement])), hit_latency_cycles=above,
+            slice_bytes_per_cycle=draw(st.sampled_from([8, 24, 32, 64])),
+        )  # fmt: skip
+        for name, value in fields.items():
+            own[name].append(value)
+    return dict(own, levels=levels)
+
+
 @drawn(80, quick=8)
 @given(st.data())
 def test_conservation_on_random_machines(data):
-    gpu = data.draw(machines.machines(with_memory_side=True))
+    gpu = data.draw(machines.machines(memory_side=_levels))
     model = reference(data.draw(machines.traces(gpu)), gpu, data.draw(st.integers(1, 3)), data.draw(st.integers(0, 9)))
     counts = counts_of(MEMORY_SIDE, np.array([model.statistics.components[key] for key in COUNTERS]))
     assert not [law.broken for law in MEMORY_SIDE.laws if not law.holds(counts)]
@@ -152,7 +177,7 @@ def test_conservation_on_random_machines(data):
 @given(st.data())
 def test_level_changes_times_but_not_what_l2_counts(data):
     """With one warp, whose accesses wait for each other, L1 and L2 count the same with the levels and without."""
-    gpu = data.draw(machines.machines(with_memory_side=True))
+    gpu = data.draw(machines.machines(memory_side=_levels))
     lines = data.draw(st.lists(st.integers(0, 15), min_size=1, max_size=30))
     mask = (1 << gpu.l1.line_bytes // 32) - 1
     tx = machines.trace([[[machines.instruction([(line, mask)]) for line in lines]]])

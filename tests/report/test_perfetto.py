@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import memsim
 from memsim.cli import app
 from memsim.gpu.presets import load_gpu
-from memsim.montecarlo.reference_trial import recorded_replay
+from memsim.report.recorder import recorded_replay
 
 GPU = "tesla-v100"
 

@@ -7,6 +7,7 @@ from collections import Counter
 import machines
 import numpy as np
 
+from memsim.gpu.components import COUNTERS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.dram.state import ACTIVATE, PRECHARGE, READ, REFRESH, WRITE
@@ -49,6 +50,7 @@ def assert_equal(system: System, trial: Trial, model: ReferenceModel) -> None:
         for op, event in np.argwhere(trial.translation)
     }
     assert Counter(translations) == found.translations
+    assert trial.components.tolist() == [found.components[key] for key in COUNTERS]
     assert trial.cycles == model.cycles
     assert np.transpose([system.blocks.start, system.blocks.end]).tolist() == model.blocks.spans
     assert trial.dirty_sectors == sum(part.dirty_sectors for part in model.slices)

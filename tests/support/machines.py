@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import Any
@@ -56,6 +55,7 @@ from memsim.trace.transactions import (
 
 N_OPS = 4
 NO_CONTROL = (NO_SCOREBOARD, 0, 0, 0, NO_WAIT)
+Drawn = Callable[[dict[str, Any]], st.SearchStrategy]
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
 BASE: dict[str, dict[str, Any]] = {
     "sm": dict(
@@ -259,7 +259,7 @@ def _of(kind) -> st.SearchStrategy:
 def component(draw, declaration: Component) -> dict[str, Any]:
     """Any kind and small parameters of a component, from its declaration: bytes are powers of two.
 
-    Fields that are lists, with an entry per level, are left to :func:`memory_side`.
+    Fields that are lists, with an entry per level, are left to the tests of that component.
     """
     own: dict[str, Any] = {}
     for name, field in declaration.parameters.model_fields.items():
@@ -273,34 +273,11 @@ def component(draw, declaration: Component) -> dict[str, Any]:
 
 
 @st.composite
-def memory_side(draw, line: int, above: int) -> dict[str, Any]:
-    """Cache levels between L2 and DRAM of a few sets and ways; `above` is L2's hit latency."""
-    levels = draw(st.integers(1, 2))
-    own: dict[str, list[Any]] = defaultdict(list)
-    for _ in range(levels):
-        ways, slices = draw(st.sampled_from([1, 2, 4])), draw(st.integers(1, 3))
-        level_line = draw(st.sampled_from([size for size in (32, 64, 128, 256) if size <= line]))
-        above += draw(st.integers(1, 40))
-        fields = dict(
-            size_bytes=ways * slices * level_line * draw(st.sampled_from([1, 2, 4])), line_bytes=level_line, ways=ways,
-            slices=slices, slice_interleave_bytes=line * draw(st.sampled_from([1, 2])),
-            slice_hash=draw(st.sampled_from(["modulo", "rotated"])),
-            set_hash=draw(st.sampled_from(["modulo", "xor_fold", "rotated", "polynomial"])),
-            replacement=draw(_of(Replacement)), hit_latency_cycles=above,
-            slice_bytes_per_cycle=draw(st.sampled_from([8, 24, 32, 64])),
-        )  # fmt: skip
-        for name, value in fields.items():
-            own[name].append(value)
-    return dict(own, levels=levels)
-
-
-@st.composite
-def machines(draw, with_memory_side: bool = False, **components: dict[str, Any]) -> GPU:
+def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     """A tiny GPU: few sets, ways, MSHRs and queue entries, so that everything runs out and everything collides.
 
     Args:
-        with_memory_side: whether it has cache levels between L2 and DRAM, if it has an L2.
-        components: further sections.
+        components: further sections, if it has an L2, or strategies for them, from the sections so far.
     """
     cycles = st.integers(1, 12)
     line = draw(st.sampled_from([32, 64, 128, 256]))
@@ -377,9 +354,7 @@ def machines(draw, with_memory_side: bool = False, **components: dict[str, Any])
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, launch=launch, stochastic=chance)
     if l2.get("enabled", True):
-        data |= components
-        if with_memory_side:
-            data["memory_side"] = draw(memory_side(line, l2["hit_latency_cycles"]))
+        data |= {name: draw(of(data)) if callable(of) else of for name, of in components.items()}
     return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
 
 

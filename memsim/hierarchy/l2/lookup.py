@@ -25,6 +25,7 @@ from memsim.hierarchy.codes import (
     first_event,
     reads,
 )
+from memsim.hierarchy.l2.prefetcher import forget_prefetched, use_prefetched
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
 from memsim.hierarchy.requests import schedule, take
 from memsim.jit.compiled import inlined
@@ -145,6 +146,8 @@ def allocate(m, s, tag, time):
         m.cache.ways[way].activated = 0
         if p.max_partial:
             m.written[way] = 0
+        if p.prefetcher:
+            forget_prefetched(m, way)
     return way
 
 
@@ -359,6 +362,8 @@ def look_up_lines(m, s, r, demand, time):
         demand &= ALL ^ left
         absent &= ALL ^ left
     valid, pending, activated = gather(m, tag, demand & (ALL ^ absent))
+    if p.prefetcher:
+        use_prefetched(m, s, demand & (ALL ^ absent), valid)
     hits = demand & valid
     fetch = demand & (ALL ^ valid) & (ALL ^ pending)
     through = 0

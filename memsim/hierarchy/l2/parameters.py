@@ -8,6 +8,7 @@ import numpy as np
 
 from memsim.gpu.choices import Inclusion, Replacement
 from memsim.gpu.config import GPU
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE, WRITE_HIT, WRITE_MISS
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
@@ -24,7 +25,7 @@ _LATER = dict(
     inclusive=0, sharer_words=0, lines_per_packet=1, packet_bits=0, sectors_per_line=4, line_mask=15, sector_bits=2,
     l1_unsectored=0, group_bits=0, write_hit=0, write_miss=VALIDATE,
 )  # fmt: skip
-KINDS = [{"off": 0, "step_mask": ALL, **kind} for kind in (_FERMI, _LATER)]
+KINDS = [{"off": 0, "prefetcher": 0, "step_mask": ALL, **kind} for kind in (_FERMI, _LATER)]
 
 
 def group_bits(gpu: GPU) -> int:
@@ -64,6 +65,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
     sectors = gpu.l2.line_bytes // 32
     values = dict(
         off=not gpu.l2.enabled,
+        prefetcher=gpu.prefetcher.kind is not PrefetcherKind.none,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         sharer_words=sharer_words(gpu),
         lines_per_packet=lines,

@@ -10,13 +10,26 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.ways import oldest_way
-from memsim.hierarchy.codes import ALL, FETCH, FILL, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
-from memsim.hierarchy.l2.lookup import clean, complete, look_up_lines, to_memory, write_through
+from memsim.hierarchy.codes import (
+    ALL,
+    FETCH,
+    FILL,
+    LOAD,
+    NEVER,
+    PREFETCH,
+    REDUCTION,
+    STORE,
+    WRITE_BACK,
+    first_event,
+    reads,
+)
+from memsim.hierarchy.l2.lookup import allocate, clean, complete, look_up_lines, to_memory, write_through
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_copy
 from memsim.hierarchy.l2.port import answer_fetched, forward
+from memsim.hierarchy.l2.prefetcher import DROPPED, REDUNDANT, SECTORS, SENT, observe
 from memsim.hierarchy.l2.state import AGAIN, WORST
 from memsim.hierarchy.requests import append, give, pop, take_slot
-from memsim.jit.compiled import inlined
+from memsim.jit.compiled import called, inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import pointer_to
 
@@ -88,6 +101,10 @@ def serve(m, s, r, time):
         drop_copy(m, s, r, time)
     first = first_event(kind)
     m.counters[op, first + WORST[m.slices[s].worst], 0] += 1
+    if p.prefetcher:
+        if reads(kind) and op < m.prefetching.p[0].n_ops:
+            observe(m, s, r, m.slices[s].worst >= 2 or m.slices[s].prefetched != 0, time)
+        m.slices[s].prefetched = 0
     m.slices[s].done = 0
     m.slices[s].worst = 0
     need = np.int64(m.requests[r].need)
@@ -113,6 +130,39 @@ def send_fetch(m, s, line, mask, op, time):
             m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
         sector += 1
     return f
+
+
+@inlined
+def has_room(m, s):
+    """Whether a slice has MSHRs for a fetch and for all writes that a request can cause."""
+    p = m.p[0]
+    return m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
+
+
+@called
+def serve_prefetch(m, s, r, time):
+    """Fetch the sectors of a line that are neither present nor under way; what finds no room is dropped."""
+    p = m.p[0]
+    line = m.requests[r].line
+    absent = 0
+    fetch = 0
+    for position in range(p.lines_per_packet):
+        tag = (line << p.packet_bits) + position
+        way = recall(m.way_of, m.cache, tag)
+        held = np.int64(m.cache.ways[way].valid) | np.int64(m.cache.ways[way].pending) if way >= 0 else 0
+        missing = p.line_mask & (ALL ^ held)
+        absent |= missing
+        if missing and has_room(m, s):
+            way = way if way >= 0 else allocate(m, s, tag, time)
+            if way >= 0:
+                m.packet_ways[position] = way
+                m.cache.ways[way].pending = m.cache.ways[way].pending | missing
+                m.prefetching.prefetched[way] = m.prefetching.prefetched[way] | missing
+                fetch |= missing << position * p.sectors_per_line
+    m.prefetching.counts[SENT if fetch else (DROPPED if absent else REDUNDANT)] += 1
+    m.prefetching.counts[SECTORS] += m.sectors[fetch]
+    if fetch:
+        send_fetch(m, s, line, fetch, m.requests[r].op, time)
 
 
 @inlined
@@ -245,8 +295,13 @@ def advance_slice(m, s, end):
             cycles = read_cycles(m, r)
             occupy(m, s, request, cycles if look_up_copy(m, s, r, request) else p.sector_cycles)
             continue
-        room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
-        if not room:
+        if p.prefetcher and m.requests[r].kind == PREFETCH:
+            pop(m.queues, s, m.requests)
+            serve_prefetch(m, s, r, request)
+            occupy(m, s, request, p.sector_cycles)
+            give(m.free_requests, r)
+            continue
+        if not has_room(m, s):
             last = np.int64(AGAIN)
         elif p.off:
             last = forward(m, s, r, request)
@@ -287,8 +342,9 @@ def accept(m, start, end):
             after = m.requests[r].next
             append(m.answers, m.requests[r].target, m.requests, r)
             r = after
-        if p.half:
+        if p.half or p.prefetcher:
             deliver(m, m.to_home, m.queues, time)
+        if p.half:
             deliver(m, m.to_near, m.answers, time)
 
 
@@ -304,11 +360,14 @@ def deliver(m, event_queue, queues, time):
 
 @inlined
 def advance_slices(m, start, end):
-    """Advance every slice over [start, end)."""
+    """Advance every slice over [start, end), at once, or cycle by cycle where a prefetcher observes them all."""
     m = pointer_to(m)
-    accept(m, start, end)
-    for s in range(len(m.slices)):
-        after = min(s + 1, len(m.slices) - 1)
-        prefetch(m.requests, m.queues[after].head)
-        prefetch(m.requests, m.answers[after].head)
-        advance_slice(m, s, end)
+    step = 1 if m.p[0].prefetcher else end - start
+    while start < end:
+        accept(m, start, start + step)
+        for s in range(len(m.slices)):
+            after = min(s + 1, len(m.slices) - 1)
+            prefetch(m.requests, m.queues[after].head)
+            prefetch(m.requests, m.answers[after].head)
+            advance_slice(m, s, start + step)
+        start += step

@@ -9,6 +9,7 @@ import numpy as np
 from memsim.gpu.choices import WriteHit, WriteMiss
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.hierarchy.codes import HIT, MERGE, MISS, SECTOR_MISS
+from memsim.hierarchy.l2.prefetcher import Prefetching
 
 SLICE = np.dtype(
     [
@@ -19,7 +20,7 @@ SLICE = np.dtype(
         ("write_backs", "<i4"),
         ("worst", "<i4"),  # severity of the worst outcome so far of the first request
         ("fetched", "<i4"),  # fetches sent so far
-        ("pad", "<i4"),
+        ("prefetched", "<i4"),  # whether a sector of its first request was there, or under way, because of a prefetch
     ]
 )
 L2_WAY = np.dtype([*WAY_FIELDS, ("activated", "u1")])  # sectors brought in or hit by a write
@@ -67,3 +68,4 @@ class Slices(NamedTuple):
     counters: np.ndarray  # [op, event, unit] of level l2
     sectors: np.ndarray
     fetch_bytes_mask: np.ndarray  # a mask widened to l2.fetch_bytes
+    prefetching: Prefetching

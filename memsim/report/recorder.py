@@ -11,13 +11,22 @@ from dataclasses import dataclass, field
 from math import ceil
 from typing import Any
 
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.reference_trial import reference_model
 from memsim.reference.dram import Channel
 from memsim.reference.dram_timing import RD, WR
-from memsim.reference.l2_slice import L2Slice
+from memsim.reference.l2 import L2Slice
 from memsim.reference.model import ReferenceModel
 from memsim.reference.sm import MultiprocessorUnit
 from memsim.reference.warp import Warp
+from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
+from memsim.trace.reader import Trace
 
+TRANSACTIONS = 20_000  # which take about half a minute
 WARP, LOAD_STORE, SLICE, CHANNEL = "warp", "load-store unit", "L2 slice", "DRAM channel"
 _WAITS = {
     "issue": "issue",
@@ -182,3 +191,26 @@ class SpanRecorder:
                 )
 
         channel.send, channel.finish, channel.log = sent, finished, logged  # type: ignore[method-assign, assignment]
+
+
+def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACTIONS, seed: int = 0) -> SpanRecorder:
+    """Replay the first blocks of a trace on the reference model, and record who did what, and when.
+
+    Args:
+        sm: number of the SM whose warps are recorded.
+        most: transactions after which no further block is launched.
+        seed: of the trial 0 that is replayed.
+
+    Raises:
+        InputError: a GPU without that SM, or a block that fits no SM.
+    """
+    if not 0 <= sm < gpu.sm.count:
+        raise InputError("--sm", str(sm), f"is not an SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
+    with Scratch() as folder:
+        execution = Execution.of(trace, gpu, folder)
+        execution.prepare(trace)
+        seeds, _ = np.random.SeedSequence(seed, spawn_key=(0,)).spawn(2)
+        model, _, _ = reference_model(execution.transactions, execution, execution.layout, seeds, most)
+        recorder = SpanRecorder(model, sm)
+        model.run()
+    return recorder

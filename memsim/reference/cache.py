@@ -1,53 +1,69 @@
-"""One set of a cache, L1's or L2's: its ways and the replacement policy."""
+"""The ways, sets and replacement policies of a cache, at every level; the slices of L2 and of the levels behind it."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.choices import Replacement
-from memsim.reference.hashing import hash32
-from memsim.reference.packets import DramLocation
+from memsim.gpu.memory import L2
+from memsim.gpu.memory_side import MemorySideLevel
+from memsim.reference.address_map import hash32, set_within_slice
+from memsim.reference.clock import QueueServer
+
+if TYPE_CHECKING:
+    from memsim.reference.model import ReferenceModel
 
 LONGEST_RRPV = 3  # two bits
 
 
 @dataclass(eq=False)
 class Way:
-    """A way and the line that it holds, by sectors."""
+    """A way and the line that it holds, as masks of sectors."""
 
     slot: int
     reserved: bool = False  # shared memory has it
     line: int | None = None
-    valid: set[int] = field(default_factory=set)
-    pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
-    dirty: set[int] = field(default_factory=set)
-    activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
-    words: set[tuple[int, int]] = field(default_factory=set)  # L2: (sector, word) written of sectors covered in part
-    prefetched: set[int] = field(default_factory=set)  # L2: fetched by the prefetcher, and not asked for since
-    stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
+    valid: int = 0
+    pending: dict[Any, int] = field(default_factory=dict)  # MSHR -> the sectors that it brings
+    dirty: int = 0
+    activated: int = 0  # L2: fetched for or written by a store
+    words: int = 0  # L2: words written of sectors that stores covered in part: bit 8 * s + w
+    prefetched: int = 0  # L2: fetched by the prefetcher, and not asked for since
+    stale: int = 0  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
     allocated: int = 0  # L1: cycle in which the line was requested
     rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
-    position: int = 0  # L2: of the line in its L1 line
-    location: DramLocation = (0, 0, 0)  # L2: of the line in DRAM
 
     @property
-    def partial(self) -> set[int]:
+    def under_way(self) -> int:
+        """Sectors that MSHRs bring."""
+        return sum(self.pending.values())
+
+    @property
+    def partial(self) -> int:
         """L2: sectors that stores covered in part, whose rest is in memory alone and is not on its way."""
-        return self.dirty - self.valid - self.pending.keys()
+        return self.dirty & ~self.valid & ~self.under_way
 
     @property
     def replaceable(self) -> bool:
         """Whether it may take another line: it waits for no data."""
         return not self.pending and not self.reserved
 
+    def mshrs(self, mask: int) -> list[Any]:
+        """The MSHRs that bring any of some sectors."""
+        return [mshr for mshr, brings in self.pending.items() if brings & mask]
+
+    def fill(self, mshr: Any) -> None:
+        """What an MSHR brings is here."""
+        self.valid |= self.pending.pop(mshr)
+
     def clear(self, line: int | None) -> None:
         """Hold another line, without any data yet."""
-        self.line = line
-        for state in (self.valid, self.pending, self.dirty, self.activated, self.words, self.prefetched, self.stale):
-            state.clear()
+        self.line, self.pending = line, {}
+        self.valid = self.dirty = self.activated = self.words = self.prefetched = self.stale = 0
 
 
 class CacheSet:
@@ -72,13 +88,12 @@ class CacheSet:
         self.draws, self.points_right = old.draws, dict(old.points_right)
 
     def find(self, line: int) -> Way | None:
-        """Return the way that holds a line."""
         return next((way for way in self.ways if way.line == line), None)
 
     def touch(self, way: Way) -> None:
         """Note a hit."""
         if self.policy is Replacement.lru:
-            self._move_to_back(way)
+            self._move(way, len(self.order))
         way.rrpv = 0
         self._point_away(way)
 
@@ -91,33 +106,31 @@ class CacheSet:
             return candidates[0]
         if self.policy in (Replacement.srrip, Replacement.brrip):
             return self._most_distant(candidates)
-        if self.policy is Replacement.random:
-            slot = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % len(self.ways)
-        else:
-            slot = self._tree_victim()
+        slot = self._draw() % len(self.ways) if self.policy is Replacement.random else self._tree_victim()
         self.draws += 1
         return next(way for way in self.ways[slot:] + self.ways[:slot] if way.replaceable)
 
     def fill(self, way: Way, line: int) -> None:
         """Give a way to a line."""
         way.clear(line)
-        self._move_to_back(way)
+        self._move(way, len(self.order))
         self._point_away(way)
         way.rrpv = LONGEST_RRPV - 1
         if self.policy is Replacement.brrip:
-            often = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % 32
-            way.rrpv = LONGEST_RRPV if often else LONGEST_RRPV - 1
+            way.rrpv = LONGEST_RRPV if self._draw() % 32 else LONGEST_RRPV - 1
             self.draws += 1
 
     def drop(self, way: Way) -> None:
         """Invalidate a line; its way is the next to be filled."""
         way.clear(None)
-        self.order.remove(way)
-        self.order.insert(0, way)
+        self._move(way, 0)
 
-    def _move_to_back(self, way: Way) -> None:
+    def _draw(self) -> int:
+        return hash32(self.key ^ hash32(self.number << 12 ^ self.draws))
+
+    def _move(self, way: Way, to: int) -> None:
         self.order.remove(way)
-        self.order.append(way)
+        self.order.insert(to, way)
 
     def _most_distant(self, candidates: list[Way]) -> Way:
         """The first way whose line is predicted for the distant future; all lines age until there is one."""
@@ -143,7 +156,7 @@ class CacheSet:
         return first
 
 
-class CacheSets:
+class CacheSets(dict[int, CacheSet]):
     """All sets of a cache (or of a slice), each of which is made when it is first used: a large L2 has 70,000.
 
     Args:
@@ -153,13 +166,53 @@ class CacheSets:
     """
 
     def __init__(self, n: int, ways: int, policy: Replacement, first: int, key: int, reserved: int = 0) -> None:
-        self.n, self.used = n, dict[int, CacheSet]()
+        self.n = n
         self._new = lambda s: CacheSet(ways, policy, first + s, key, reserved // n + (s >= n - reserved % n))
 
-    def __getitem__(self, number: int) -> CacheSet:
-        if number not in self.used:
-            self.used[number] = self._new(number)
-        return self.used[number]
+    def __missing__(self, number: int) -> CacheSet:
+        self[number] = self._new(number)
+        return self[number]
 
-    def __len__(self) -> int:
-        return self.n
+    def take_over(self, old: CacheSets) -> None:
+        """Hold what the sets of an earlier launch held."""
+        for number, before in old.items():
+            self[number].take_over(before)
+
+
+class CacheSlice(QueueServer):
+    """A slice of L2, or of a level behind it: a server with its share of the level's sets.
+
+    A request is for sectors of an L1 line, in which one or more lines of the level lie. Line k of the level in L1 line
+    n has number n * lines_per_packet + k.
+
+    Args:
+        stage: in which the slice acts; its last number is that of the slice.
+    """
+
+    def __init__(self, model: ReferenceModel, level: L2 | MemorySideLevel, *stage: int) -> None:
+        super().__init__(model.clock, *stage)
+        self.model, self.number = model, stage[-1]
+        self.sectors_per_line, self.every = level.line_bytes // 32, (1 << level.line_bytes // 32) - 1
+        per_packet = self.lines_per_packet = model.gpu.l1.line_bytes // level.line_bytes
+        n = level.size_bytes // level.slices // level.line_bytes // level.ways
+        self.sets = CacheSets(n, level.ways, level.replacement, self.number * n, model.key)
+        first = model.addresses.addresses  # of each L1 line
+        self.set_number = cache(
+            lambda line: set_within_slice(first[line // per_packet] + line % per_packet * level.line_bytes, level)
+        )
+
+    def set_of(self, line: int) -> CacheSet:
+        """The set of a line; a copy, whose number is -1 - line, is where the line would be."""
+        return self.sets[self.set_number(line if line >= 0 else -1 - line)]
+
+    def lines(self, line: int, mask: int) -> list[tuple[int, int]]:
+        """The level's lines in which sectors of an L1 line lie: number, and sectors of that line."""
+        found = []
+        for position in range(self.lines_per_packet):
+            if own := mask >> position * self.sectors_per_line & self.every:
+                found.append((line * self.lines_per_packet + position, own))
+        return found
+
+    def in_packet(self, line: int, mask: int) -> int:
+        """Sectors of a line of the level as sectors of the L1 line that it is in."""
+        return mask << line % self.lines_per_packet * self.sectors_per_line
