@@ -188,6 +188,16 @@ def take_slot(event_queue, requests, time):
 
 
 @inlined
+def deliver(event_queue, requests, time, queues):
+    """Put the requests that are due at `time` into the queues of their targets."""
+    r = take_slot(event_queue, requests, time)
+    while r >= 0:
+        after = requests[r].next
+        append(queues, requests[r].target, requests, r)
+        r = after
+
+
+@inlined
 def prefetch_due(event_queue, requests, time, cursors):
     """Touch what is due at `time` and in the cycles after it, one per cursor, in an event queue without subslots.
 

@@ -152,7 +152,7 @@ def answer(m, c, r, time):
     m.requests[r].time = time
     m.requests[r].key = c
     m.requests[r].target = m.requests[r].slice
-    schedule(m.to_l2, m.requests, r)
+    schedule(m.from_dram, m.requests, r)
 
 
 @inlined
@@ -206,7 +206,7 @@ def accept(m, start, end):
     clock = to_clock(p, start)
     reached = clock * p.clock_down
     for time in range(start, end):
-        r = take_slot(m.from_l2, m.requests, time)
+        r = take_slot(m.to_dram, m.requests, time)
         if r < 0:
             continue
         while reached < time * p.clock_up:

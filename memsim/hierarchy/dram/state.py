@@ -65,9 +65,9 @@ class Channels(NamedTuple):
     started: np.ndarray  # as head_age: of the request that the bank has opened its row for and not served, else NO_AGE
     held: np.ndarray  # writes of each channel that are in no batch yet
     requests: np.ndarray
-    from_l2: np.ndarray  # event queue
+    to_dram: np.ndarray  # event queue
     queues: np.ndarray  # requests of each channel that its scheduler does not see yet
-    to_l2: np.ndarray  # event queue
+    from_dram: np.ndarray  # event queue
     counters: np.ndarray  # [op, event, unit] of level dram
     sectors: np.ndarray
     entries: np.ndarray  # of the queues, that a request for these sectors takes

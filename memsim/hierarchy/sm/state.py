@@ -156,7 +156,7 @@ class SMs(NamedTuple):
     loads: np.ndarray
     free_loads: np.ndarray
     to_l2: np.ndarray  # event queue
-    from_l2: np.ndarray  # event queue
+    to_sms: np.ndarray  # event queue
     prefetch_cursors: np.ndarray  # requests that the host is asked for, each of another cycle
     replies: np.ndarray  # queue an SM
     counters: np.ndarray  # [op, event, unit] of level l1
