@@ -13,8 +13,8 @@ import numpy as np
 from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.events import push
-from memsim.hierarchy.sm.scoreboard import clear_boards
-from memsim.hierarchy.sm.state import AWAKE, SLOTS
+from memsim.hierarchy.sm.scoreboard import begin_warp
+from memsim.hierarchy.sm.state import SLOTS
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
 from memsim.trace.schema import Flag
@@ -103,21 +103,9 @@ def launch(m, first, end, sm, block, item, time):
     m.blocks[b].arrived = 0
     for k in range(p.warps_per_block):
         slot = block * p.warps_per_block + k
-        w = sm * SLOTS + slot
         number = item * p.warps_per_block + k
-        m.warps[w].pc = first[item, k]
-        m.warps[w].end = end[item, k]
-        m.warps[w].wake = 0
-        m.warps[w].age = number
-        m.warps[w].outstanding_loads = 0
-        m.warps[w].block = block
-        m.warps[w].weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
-        m.warps[w].ready = 0
-        m.warps[w].run_issued = 0
-        m.warps[w].waiting = AWAKE
-        m.warps[w].started = 0
-        if p.scoreboard:
-            clear_boards(m, w)
+        weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
+        begin_warp(m, sm * SLOTS + slot, block, first[item, k], end[item, k], number, weight)
         push(m, sm, slot, time)
 
 
