@@ -43,9 +43,8 @@ def plan_started(m, c, clock):
 @inlined
 def earlier(at, age, others_at, others_age):
     """(Cycle, age) of the command that goes first of two, the older one in the same cycle."""
-    if others_at < at or (others_at == at and others_age < age):
-        return others_at, others_age
-    return at, age
+    better = (others_at < at) | ((others_at == at) & (others_age < age))
+    return others_at if better else at, others_age if better else age
 
 
 @inlined
@@ -75,10 +74,7 @@ def offer_row(m, c, bank, clock):
     if age == NO_AGE:
         return
     at = max(clock, m.row_ready[c * m.p[0].banks + bank])
-    earliest, least = m.channels[c].row_at, m.channels[c].row_age
-    better = (at < earliest) | ((at == earliest) & (age < least))
-    m.channels[c].row_at = at if better else earliest
-    m.channels[c].row_age = age if better else least
+    m.channels[c].row_at, m.channels[c].row_age = earlier(m.channels[c].row_at, m.channels[c].row_age, at, age)
 
 
 @inlined
@@ -86,10 +82,9 @@ def offer_column(m, c, direction, bank, clock):
     """A bank has got a request to its open row: is it the one to be accessed next?"""
     q = (c * 2 + direction) * m.p[0].banks + bank
     at, age = max(clock, bus_ready(m, c, direction), m.column_ready[q]), m.hit_age[q]
-    earliest, least = m.channels[c].column_at, m.channels[c].column_age
-    better = (at < earliest) | ((at == earliest) & (age < least))
-    m.channels[c].column_at = at if better else earliest
-    m.channels[c].column_age = age if better else least
+    m.channels[c].column_at, m.channels[c].column_age = earlier(
+        m.channels[c].column_at, m.channels[c].column_age, at, age
+    )
 
 
 @inlined
