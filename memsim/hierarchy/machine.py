@@ -39,6 +39,7 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 _WRITTEN_FIRST = {
     "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
     "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "written", "commands", "log",
+    "wanted",
 }  # fmt: skip
 _OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "phase", "divergences")
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
@@ -400,6 +401,7 @@ def _widened(group: int) -> np.ndarray:
 def _channels(gpu: GPU, sectors: np.ndarray, commands: int) -> dict[str, Any]:
     return dict(
         **dram_state.new_channels(gpu.dram),
+        wanted=np.zeros(gpu.dram.banks, np.int64),
         p=dram_parameters(gpu),
         queues=new_queues(gpu.dram.channels),
         entries=-(-sectors // gpu.dram.entry_sectors),
