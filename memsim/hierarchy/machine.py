@@ -320,7 +320,6 @@ def _sms(gpu: GPU, drawn: Draws, tx: Transactions, resident: int, sectors: np.nd
         link_cycles=-(-sectors * 32 // gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
-        next_block=np.zeros(1, np.int64),
     )
 
 
@@ -401,8 +400,8 @@ def _widened(group: int) -> np.ndarray:
 def _channels(gpu: GPU, sectors: np.ndarray, commands: int) -> dict[str, Any]:
     return dict(
         **dram_state.new_channels(gpu.dram),
-        wanted=np.zeros(gpu.dram.banks, np.int64),
         p=dram_parameters(gpu),
+        wanted=np.zeros(gpu.dram.banks, np.int64),
         queues=new_queues(gpu.dram.channels),
         entries=-(-sectors // gpu.dram.entry_sectors),
         commands=np.zeros(commands, dram_state.COMMAND),

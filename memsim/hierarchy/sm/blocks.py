@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import begin_warp
@@ -110,44 +109,7 @@ def launch(m, first, end, sm, block, item, time):
 
 
 @inlined
-def start_time(m, earliest):
-    """The cycle in which the GPU can start its next block, not before `earliest`: it starts one after the other."""
-    if m.p[0].block_ticks == 0:
-        return earliest
-    begin = max(m.next_block[0], earliest * BLOCK_TICKS)
-    m.next_block[0] = begin + m.p[0].block_ticks
-    return (begin + BLOCK_TICKS - 1) // BLOCK_TICKS
-
-
-@inlined
-def launch_first(m, first, end, resident, time):
-    """Fill the machine breadth-first; returns the number of items started."""
-    n = len(m.sms)
-    item = 0
-    for block in range(resident):
-        for sm in range(n):
-            if item < len(first):
-                launch(m, first, end, sm, block, item, start_time(m, time))
-                item += 1
-    return item
-
-
-@inlined
-def refill(m, first, end, item):
-    """Give the slots that became free in this quantum, in order of (time, SM), the next items."""
-    n = m.freed_count[0]
-    for i in range(1, n):
-        for k in range(i, 0, -1):
-            a, b = m.freed[k - 1], m.freed[k]
-            if a.time < b.time or (a.time == b.time and a.sm <= b.sm):
-                break
-            time, sm, block = a.time, a.sm, a.block
-            m.freed[k - 1].time, m.freed[k - 1].sm, m.freed[k - 1].block = b.time, b.sm, b.block
-            m.freed[k].time, m.freed[k].sm, m.freed[k].block = time, sm, block
-    for i in range(n):
-        if item == len(first):
-            break
-        f = m.freed[i]
-        launch(m, first, end, f.sm, f.block, item, start_time(m, f.time + m.p[0].launch_cycles))
-        item += 1
-    return item
+def launch_items(m, first, end, item, slots, starts):
+    """Start the work items from `item` on in block slots (FREED), one in each, at `starts`."""
+    for k in range(len(starts)):
+        launch(m, first, end, slots[k].sm, slots[k].block, item + k, starts[k])

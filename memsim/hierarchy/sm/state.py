@@ -167,4 +167,3 @@ class SMs(NamedTuple):
     link_cycles: np.ndarray  # that the data of a mask take on the link from L2
     freed: np.ndarray  # FREED, block slots that became free in this quantum
     freed_count: np.ndarray  # [1]
-    next_block: np.ndarray  # [1], from when on the GPU can start a block, in parts of a cycle (BLOCK_TICKS)
