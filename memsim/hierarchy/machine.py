@@ -102,7 +102,7 @@ class Machine:
         sms["weights_key"], sms["scheduler_key"] = drawn.warp_weights, drawn.warp_scheduler
         sms["arbitration_key"] = drawn.arbitration
         if self.translation is not None:
-            self.translation.p["key"] = drawn.arbitration
+            self.translation.p["arbitration_key"] = drawn.arbitration
         for level in (self.sms, self.slices):
             level.cache.shape["key"] = drawn.replacement
 
