@@ -145,6 +145,15 @@ def schedule(event_queue, requests, r):
 
 
 @inlined
+def forward(event_queue, requests, r, time, key, target):
+    """Send request `r` on to `target`, where it arrives at `time`."""
+    requests[r].time = time
+    requests[r].key = key
+    requests[r].target = target
+    schedule(event_queue, requests, r)
+
+
+@inlined
 def insert(queues, q, requests, r, key):
     """Put request `r` into a subslot in the order of keys, behind those with a smaller or equal one."""
     if queues[q].head < 0 or queues[q].key <= key:

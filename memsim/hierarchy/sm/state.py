@@ -136,9 +136,7 @@ class SMs(NamedTuple):
     controls: np.ndarray  # CONTROL, one an instruction (scoreboard only, machine code only)
     scoreboards: np.ndarray  # SCOREBOARD, by warp and number (machine code only)
     setters: np.ndarray  # of each load in the rings the scoreboard that it sets (machine code only)
-    stalls: (
-        np.ndarray
-    )  # [warp] before when it issues nothing, by the stall count of its last access (machine code only)
+    stalls: np.ndarray  # [warp] until when the stall count of its last access holds it back (machine code only)
     results: np.ndarray  # RESULT, by what `controls` say of a result
     signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)
     mbarriers: np.ndarray  # PHASE, by number; of none where the trace has none
