@@ -52,13 +52,13 @@ def stream(
         raise ValueError(f"n is {n}; give a multiple of the block's {block} threads")
     a, b, c, d = np.random.default_rng(data_seed).random((4, n))
     kernel, arguments, expected = {
-        "copy": (copy, dict(a=a, c=c), {"c": a.copy()}),
-        "scale": (scale, dict(b=b, c=c, scalar=3.0), {"b": 3 * c}),
-        "add": (add, dict(a=a, b=b, c=c), {"c": a + b}),
-        "triad": (triad, dict(a=a, b=b, c=c, scalar=3.0), {"a": b + 3 * c}),
-        "vector_triad": (vector_triad, dict(a=a, b=b, c=c, d=d), {"a": b * d + c}),
-        "init": (init, dict(a=a, scalar=3.0), {"a": np.full(n, 3.0)}),
-        "read": (read, dict(a=a, b=b), {"a": a.copy()}),
+        "copy": (copy, dict(a=a, c=c), lambda: {"c": a}),
+        "scale": (scale, dict(b=b, c=c, scalar=3.0), lambda: {"b": 3 * c}),
+        "add": (add, dict(a=a, b=b, c=c), lambda: {"c": a + b}),
+        "triad": (triad, dict(a=a, b=b, c=c, scalar=3.0), lambda: {"a": b + 3 * c}),
+        "vector_triad": (vector_triad, dict(a=a, b=b, c=c, d=d), lambda: {"a": b * d + c}),
+        "init": (init, dict(a=a, scalar=3.0), lambda: {"a": np.full(n, 3.0)}),
+        "read": (read, dict(a=a, b=b), lambda: {"a": np.random.default_rng(data_seed).random(n)}),
     }[variant]
     return Launch(
         kernel,
@@ -67,5 +67,5 @@ def stream(
         arguments=arguments,
         registers=10,
         shared_bytes=shared_bytes,
-        expected=lambda: expected,
+        expected=expected,
     )

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 import memsim
+from experiments.bandwidth.kernels import assembled
+from memsim.api.arguments import trace_file
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 
 REPOSITORY = "CUDAMicroBench"  # below the folder of downloads
 
@@ -20,11 +26,12 @@ class Program:
     fast: str
 
 
+# WarpDivRedux's Makefile has nvcc's -G, without any optimization; the authors publish the PTX of that build.
+DEBUG_BUILD = Program(
+    ["WarpDivRedux/warpDivergenceTest_cudakernel.ptx"], "_Z14warpDivergencePfS_S_", "_Z16noWarpDivergencePfS_S_"
+)
+_DEBUG_BLOCK = 256  # threads, each of which reads a float of x and of y, and writes one of z
 PROGRAMS = {
-    "WarpDivRedux": Program(
-        ["WarpDivRedux/warpDivergenceTest_cuda.c", "WarpDivRedux/warpDivergenceTest_cudakernel.cu"],
-        "warpDivergence", "noWarpDivergence",
-    ),
     "CoMem": Program(
         ["CoMem_AXPY/axpy_cuda.c", "CoMem_AXPY/axpy_cudakernel.cu"], "axpy_cudakernel_block", "axpy_cudakernel_cyclic"
     ),
@@ -36,14 +43,18 @@ PROGRAMS = {
 
 
 def captured(benchmark: str, version: str, n: int, gpu: str, downloaded: Path | None) -> memsim.Trace | None:
-    """Trace the whole launch of the program itself; None where it is not there, or not one of PROGRAMS.
+    """Trace the whole launch of the program itself; None where it is not there, or not one of the programs here.
 
     Args:
         version: slow or fast.
         downloaded: the folder of the downloads.
     """
     program = PROGRAMS.get(benchmark)
-    if program is None or downloaded is None or not (downloaded / REPOSITORY).is_dir():
+    if downloaded is None or not (downloaded / REPOSITORY).is_dir():
+        return None
+    if benchmark == "WarpDivRedux":
+        return _debug_build(DEBUG_BUILD.slow if version == "slow" else DEBUG_BUILD.fast, n, gpu, downloaded)
+    if program is None:
         return None
     return memsim.capture(
         [downloaded / REPOSITORY / file for file in program.files],
@@ -52,3 +63,13 @@ def captured(benchmark: str, version: str, n: int, gpu: str, downloaded: Path | 
         blocks="all",
         gpu=gpu,
     ).trace
+
+
+def _debug_build(kernel: str, n: int, gpu: str, downloaded: Path) -> memsim.Trace:
+    """Trace a kernel of WarpDivRedux from the authors' PTX, assembled for the GPU."""
+    memory = DeviceMemory()
+    vectors = [memory.add(np.zeros(n, np.float32), name) for name in ("x", "y", "z")]
+    ptx = (downloaded / REPOSITORY / DEBUG_BUILD.files[0]).read_text(encoding="utf-8")
+    launch = PtxLaunch(ptx, kernel, (-(-n // _DEBUG_BLOCK), 1, 1), (_DEBUG_BLOCK, 1, 1), vectors)
+    machine = load_gpu(gpu)
+    return trace_launch(assembled(launch, machine), memory, Path(trace_file(None)), machine, blocks="all")

@@ -3,10 +3,13 @@
 One thread follows a list with an element in every 128-byte line, in random order, a million times around or once,
 whichever is longer. It is timed on its second run: the caches are as the first run left them.
 
-A lap in which every access is as any other need not be chased whole. The kernel here lets 32 lanes read most of it in
+A lap in which every access is as any other need not be chased whole. The kernel here lets a block read most of it in
 order, which takes the caches through the same states, and one thread chase pieces of it; only these are counted.
 It reads three laps: one that leaves the caches as the first run does, the first lap of the timed run, which may still
 find some of what the first run read last, and one that stands for all others.
+
+Lists of 16 MB or more are read by eight warps, others by one. All warps wait for each other after each step, so the
+order differs only within 256 lines, few of which share a set of L2.
 """
 
 from __future__ import annotations
@@ -24,50 +27,68 @@ from memsim.hierarchy.mapping import index
 from memsim.sources.describe.memory import FIRST_ADDRESS
 
 LINE = 128  # bytes
-WORDS = LINE // 8  # of a line: word 0 links to the next element, word 1 to that 32 further on
-LANES = 32
+WORDS = LINE // 8  # of a line: word 0 links to the next element, word 1 to that as many further on as a step reads
+ONE_WARP, EIGHT_WARPS = 32, 256  # elements that a step reads of a short list, and of a long one
+LONG = 1 << 17  # elements, 16 MB
 PIECES = 16  # that are chased, of a lap
 CHASED = 250  # elements of a piece
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
 
 
 def chase(t: Thread, links, heads, starts, last, fill, steps, chased):
-    """Lap 0 is read by all lanes; of each piece of laps 1 and 2 lane 0 chases the beginning."""
-    p = t.var(heads[0, t.lane_id])
+    """Lap 0 is read by all threads; of each piece of laps 1 and 2 thread 0 chases the beginning."""
+    p = t.var(heads[0, t.global_id])
     for _ in t.range(fill):
         p.set(links[p + 1])
+        t.sync()
     q = t.var(starts[0])
     for piece in range(len(steps)):
-        with t.where(t.lane_id == 0):
+        t.sync()
+        with t.where(t.global_id == 0):
             q.set(starts[piece])
             for _ in t.range(chased[piece]):
                 q.set(links[q])
-        p.set(heads[1 + piece, t.lane_id])
+        t.sync()
+        p.set(heads[1 + piece, t.global_id])
         for _ in t.range(steps[piece]):
             p.set(links[p + 1])
+            t.sync()
     for piece in range(len(steps)):
-        with t.where(t.lane_id == 0):
+        t.sync()
+        with t.where(t.global_id == 0):
             q.set(starts[piece])
             for _ in t.range(chased[piece]):
                 q.set(links[q + 0])
-        p.set(heads[1 + piece, t.lane_id])
+        t.sync()
+        p.set(heads[1 + piece, t.global_id])
         for _ in t.range(steps[piece]):
             p.set(links[p + 1])
-    last[t.lane_id] = p
+            t.sync()
+    last[t.global_id] = p
+
+
+def at_once(elements: int) -> int:
+    """Elements of a list that a step reads.
+
+    >>> at_once(4_000), at_once(200_000)
+    (32, 256)
+    """
+    return EIGHT_WARPS if elements >= LONG else ONE_WARP
 
 
 def pieces(elements: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of a lap: (first element of each piece, elements chased, steps of 32 lanes over the rest).
+    """Of a lap: (first element of each piece, elements chased, steps of all threads over the rest).
 
     >>> pieces(100)
     (array([0]), array([100]), array([0]))
     """
-    if elements <= PIECES * (CHASED + LANES):
+    threads = at_once(elements)
+    if elements <= PIECES * (CHASED + threads):
         return np.array([0]), np.array([elements]), np.array([0])
-    first = np.arange(PIECES) * elements // PIECES
+    first = np.arange(PIECES) * (CHASED + (elements // PIECES - CHASED) // threads * threads)
     length = np.diff(first, append=elements)
-    steps = (length - CHASED) // LANES
-    return first, length - steps * LANES, steps
+    steps = (length - CHASED) // threads
+    return first, length - steps * threads, steps
 
 
 @workload
@@ -77,15 +98,16 @@ def chain(elements: int = 1024, begin: int = 0, ahead: int = 0, data_seed: int =
     links = np.zeros((ahead + elements, WORDS), np.int64)
     order += ahead
     links[order, 0] = np.roll(order, -1) * WORDS
-    links[order, 1] = np.roll(order, -LANES) * WORDS
+    threads = at_once(elements)
+    links[order, 1] = np.roll(order, -threads) * WORDS
     first, chased, steps = pieces(elements)
-    fill = math.ceil(elements / LANES)
-    lanes = np.arange(LANES)
-    at = np.concatenate([[begin + elements - fill * LANES], first + chased])
-    heads = order[(at[:, None] + lanes) % elements] * WORDS
-    arguments = dict(links=links.reshape(-1), heads=heads, starts=order[first] * WORDS, last=np.zeros(LANES, np.int64),
-                     fill=fill, steps=steps.tolist(), chased=chased.tolist())  # fmt: skip
-    return Launch(chase, grid=1, block=LANES, arguments=arguments, registers=16, residencies=math.inf)
+    fill = math.ceil(elements / threads)
+    at = np.concatenate([[begin + elements - fill * threads], first + chased])
+    heads = order[(at[:, None] + np.arange(threads)) % elements] * WORDS
+    arguments = dict(links=links.reshape(-1), heads=heads, starts=order[first] * WORDS,
+                     last=np.zeros(threads, np.int64), fill=fill, steps=steps.tolist(),
+                     chased=chased.tolist())  # fmt: skip
+    return Launch(chase, grid=1, block=threads, arguments=arguments, registers=16, residencies=math.inf)
 
 
 def lines_ahead(gpu: GPU) -> int:

@@ -40,6 +40,8 @@ LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without bein
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(\S[^\n]*?)(?:\((\d+)\)|:(\d+)(?::\d+)?): (?:fatal |catastrophic )?error:? (.*)$", re.MULTILINE)
+# Functions that CUDA 13 no longer has, and their successors (CUDA 12 runtime API, "Thread Management [DEPRECATED]").
+_REMOVED = {"cudaThreadSynchronize": "cudaDeviceSynchronize", "cudaThreadExit": "cudaDeviceReset"}
 _NEEDS_LINKING = "separate compilation mode"  # of device code: a kernel launches a kernel
 _EXTERNAL = re.compile(rb"^\s*\.extern \.(?:func|global|const)\b[^;\n]*?(\w+)(?:\[\d*\])?\s*(?:$|;|\()", re.MULTILINE)
 _OF_THE_DEVICE = re.compile(rb"vprintf|malloc|free|__assertfail|cuda[A-Z]\w*|__cuda\w*|func_retval0|_param\w*")
@@ -276,6 +278,9 @@ def _advice(error: str) -> str:
         if wheel := wheel_of(error.partition(":")[0].strip()):
             return f"the CUDA toolkit has this header, or pip install {wheel}"
         return "-I FOLDER adds a folder of header files"
+    for removed, instead in _REMOVED.items():
+        if f'"{removed}"' in error:
+            return f"CUDA 13 no longer has it; -D {removed}={instead}"
     return "memsim capture --keep FOLDER keeps nvcc's log"
 
 

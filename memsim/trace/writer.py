@@ -34,7 +34,7 @@ from memsim.trace.schema import (
 )
 from memsim.trace.source_text import Sources
 
-CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression: what its cache holds while a stream grows
+CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression; a stream is written once it has as much
 
 
 class TraceWriter:
@@ -69,6 +69,8 @@ class TraceWriter:
         self._dtypes = STREAMS | {"instructions/mask": instruction_columns(warp_size)["mask"]}
         self._about, self._parameters = {"kernel": kernel, "source": source}, dict(parameters)
         self._digest = ContentDigest()
+        self._held: dict[str, list[np.ndarray]] = {name: [] for name in self._dtypes}  # not yet written
+        self._held_bytes = dict.fromkeys(self._dtypes, 0)
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._early = [0, 0]  # instructions and addresses written ahead of their block
         self._finished = False
@@ -156,6 +158,8 @@ class TraceWriter:
         self._extend("blocks/first_warp", np.array([self._n_warps]))
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
         self._extend("warps/first_address", np.array([self._n_addresses]))
+        for name in self._held:
+            self._write_held(name)
         issue = issue or Issue()
         built_from = json.dumps(self._parameters | dict(parameters or {}), sort_keys=True)
         about = self._about | {"parameters": built_from}
@@ -177,8 +181,21 @@ class TraceWriter:
         return digest
 
     def _extend(self, name: str, values: np.ndarray) -> None:
-        values = np.ascontiguousarray(values, dtype=self._dtypes[name])
+        """Take the next values of a stream; small batches are written together, as each write costs h5py about 1 ms."""
+        values = np.array(values, dtype=self._dtypes[name], order="C")  # a copy: the caller may reuse its array
         self._digest.take(name, values)
+        self._held[name].append(values)
+        self._held_bytes[name] += values.nbytes
+        if self._held_bytes[name] >= CHUNK_BYTES:
+            self._write_held(name)
+
+    def _write_held(self, name: str) -> None:
+        """Write what :meth:`_extend` has taken of a stream since the last write."""
+        if not (held := self._held[name]):
+            return
+        values = np.concatenate(held)
+        held.clear()
+        self._held_bytes[name] = 0
         with writing(self.path):
             dataset = self._streams[name]
             size = dataset.shape[0]

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from compilers import needs_gxx
+from sass_launches import has_volta
 
 from experiments.cudamicrobench2021.inside import PAIRS, time_of
 from experiments.cudamicrobench2021.programs import PROGRAMS, REPOSITORY, captured
-from memsim.trace.schema import NO_OP
+from memsim.trace.schema import NO_OP, OpKind
 
 # Each thread loads one of n doubles and stores it; the slow version's threads walk eight apart.
 PROGRAM = """
@@ -23,6 +24,23 @@ int main(int count, char **words) {
   shared_block<<<1, n>>>(a, b);
   return cudaDeviceSynchronize();
 }
+"""
+
+# Two kernels of WarpDivRedux, of which the fast one reads y too.
+DEBUG_PTX = """
+.version 6.0
+.target sm_70
+.address_size 64
+"""
+for _name, _vectors in (("_Z14warpDivergencePfS_S_", "x"), ("_Z16noWarpDivergencePfS_S_", "xy")):
+    _loads = "".join(f"ld.param.u64 %at, [{v}]; ld.global.f32 %f, [%at]; st.global.f32 [%z], %f;" for v in _vectors)
+    DEBUG_PTX += f"""
+.visible .entry {_name}(.param .u64 x, .param .u64 y, .param .u64 z) {{
+    .reg .b64 %at, %z; .reg .f32 %f;
+    ld.param.u64 %z, [z];
+    {_loads}
+    ret;
+}}
 """
 
 
@@ -51,3 +69,15 @@ def test_without_a_download_pairs_are_described(tmp_path):
     assert captured("Shmem", "slow", 64, "tesla-v100", None) is None
     assert captured("Shmem", "slow", 64, "tesla-v100", tmp_path) is None
     assert captured("GSOverlap", "slow", 64, "rtx3080", tmp_path) is None
+
+
+@pytest.mark.skipif(not has_volta, reason="no ptxas here knows sm_70 (pip install 'memsim[volta]')")
+def test_debug_build_is_traced_from_published_ptx(tmp_path):
+    """All threads read the first element of each vector; a third block has the last of 600 threads."""
+    folder = tmp_path / REPOSITORY / "WarpDivRedux"
+    folder.mkdir(parents=True)
+    (folder / "warpDivergenceTest_cudakernel.ptx").write_text(DEBUG_PTX, encoding="utf-8")
+    traces = [captured("WarpDivRedux", version, 600, "tesla-v100", tmp_path) for version in ("slow", "fast")]
+    read = [{op.array for op in trace.ops if op.kind == OpKind.load} for trace in traces]
+    assert [len(arrays) for arrays in read] == [1, 2]
+    assert traces[0].launch.grid == (3, 1, 1) and traces[0].launch.block == (256, 1, 1)

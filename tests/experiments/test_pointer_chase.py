@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.pointer_chase.boards import BOARDS, chosen, curve
-from experiments.pointer_chase.chain import LINE, latency, pieces
+from experiments.pointer_chase.chain import LINE, at_once, latency, pieces
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.walks import laps
 from memsim.gpu.presets import load_gpu, override
@@ -16,11 +16,12 @@ def small(name: str, l2_bytes: int):
     return override(load_gpu(name), {"l2.size_bytes": l2_bytes})
 
 
-@pytest.mark.parametrize("elements", [100, 4512, 4513, 100_000])
+@pytest.mark.parametrize("elements", [100, 4512, 4513, 100_000, 200_000])
 def test_the_pieces_of_a_lap_are_the_lap(elements):
     first, chased, steps = pieces(elements)
-    assert (first + chased + 32 * steps).tolist() == [*first[1:], elements]
-    assert (chased >= min(elements, 250)).all() and (chased < 250 + 32).all() or len(first) == 1
+    threads = at_once(elements)
+    assert (first + chased + threads * steps).tolist() == [*first[1:], elements]
+    assert (chased >= min(elements, 250)).all() and (chased < 250 + threads).all() or len(first) == 1
 
 
 @pytest.mark.slow

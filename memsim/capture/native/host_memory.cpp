@@ -1,21 +1,23 @@
 // libmemsim_host_memory.so, preloaded into Python: malloc's blocks of 1 KiB and more, and all aligned ones, lie in the
 // arena. CPU tensors and numpy arrays are device memory then, with known bounds and the addresses they have anyway.
 //
-// Active in executables whose name begins with "python", when a server is there; otherwise, and for small blocks, glibc's
-// malloc does the work. Nothing here may call malloc.
+// It also loads memsim's libraries where a program asks for NVIDIA's of the same names by their paths.
+//
+// The arena is active in executables whose name begins with "python", when a server is there; otherwise, and for small
+// blocks, glibc's malloc does the work. Nothing here may call malloc.
 //
 // The upper half of the arena is cut into chunks of whole MiB; all blocks of a chunk have one size. A block begins with
 // a header, so that an address leads to its block by the table of chunks.
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/arena.h"
-
-#include <dlfcn.h>
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
 
@@ -69,6 +71,7 @@ uint64_t next_chunk;                        // number of chunks taken
 HostChange journal[journal_entries];
 uint64_t journal_position;
 size_t (*libc_usable_size)(void*);
+void* (*libc_dlopen)(const char*, int);
 int fork_pipe[2] = {-1, -1};
 
 class Hold {
@@ -278,7 +281,22 @@ void in_child() {
   pthread_mutex_init(&lock, nullptr);
 }
 
+// The library of memsim's that has the name of another one: wheels bring NVIDIA's own, and packages load these by path.
+const char* library_of_memsim(const char* path) {
+  static thread_local char ours[PATH_MAX];
+  Dl_info self;
+  const char* name = strrchr(path, '/');
+  if (!dladdr(reinterpret_cast<void*>(&library_of_memsim), &self) || !strstr(name, ".so")) return nullptr;
+  const char* end = strrchr(self.dli_fname, '/');
+  size_t n = end ? size_t(end - self.dli_fname) : 0;
+  if (!n || n + strlen(name) >= sizeof ours) return nullptr;
+  memcpy(ours, self.dli_fname, n);
+  strcpy(ours + n, name);
+  return access(ours, R_OK) || access(path, R_OK) ? nullptr : ours;
+}
+
 __attribute__((constructor)) void start() {
+  libc_dlopen = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
   libc_usable_size = reinterpret_cast<size_t (*)(void*)>(dlsym(RTLD_NEXT, "malloc_usable_size"));
   pthread_atfork(before_fork, in_parent, in_child);
 }
@@ -395,6 +413,13 @@ EXPORTED size_t malloc_usable_size(void* pointer) {
   if (!pointer) return 0;
   if (is_ours(pointer)) return bytes_of(pointer);
   return libc_usable_size ? libc_usable_size(pointer) : 0;
+}
+
+// It ends with a jump, which compilers make of a last call: the C library looks at its caller for where to search.
+EXPORTED void* dlopen(const char* file, int mode) {
+  if (file && *file == '/')
+    if (const char* ours = library_of_memsim(file)) file = ours;
+  return libc_dlopen(file, mode);
 }
 
 // -- for the core

@@ -6,9 +6,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memsim.sources.ptx.first_use import load_loops
     from memsim.sources.ptx.launch import PtxLaunch
     from memsim.sources.ptx.memory import DeviceMemory
-    from memsim.sources.ptx.trace import execute, load_loops, trace_launch
+    from memsim.sources.ptx.trace import execute, trace_launch
 from memsim.support.deprecated import old_names
 
 __all__ = ["PtxLaunch", "DeviceMemory", "execute", "load_loops", "trace_launch"]
@@ -17,7 +18,7 @@ _LATER = {  # machine code uses modules of this package, and `trace` uses machin
     "PtxLaunch": "launch",
     "DeviceMemory": "memory",
     "execute": "trace",
-    "load_loops": "trace",
+    "load_loops": "first_use",
     "trace_launch": "trace",
 }
 

@@ -43,7 +43,6 @@ HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for i
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
 FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
-_EMPTY_KERNEL = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry empty() { ret; }\n"
 
 
 class KernelRun:
@@ -215,15 +214,6 @@ def _prepared(
 def _batch(launch: PtxLaunch) -> int:
     """Teams of blocks that one call of the loop runs at most."""
     return max(1, min(MOST_BATCH, launch.n_blocks) // launch.team)
-
-
-def load_loops() -> None:
-    """Run a kernel that does nothing, which compiles the loops of a trace or reads them from Numba's cache."""
-    run = KernelRun(
-        PtxLaunch(_EMPTY_KERNEL, "empty", (1, 1, 1), (32, 1, 1), []), DeviceMemory(), check=True, tracing=True
-    )
-    run.blocks(np.arange(1))
-    run.chunk(1, 0)
 
 
 def execute(launch: PtxLaunch, memory: DeviceMemory, progress: Progress | None = None) -> None:

@@ -88,3 +88,22 @@ def test_malloc_functions_agree_with_the_c_library(run):
 def test_other_programs_keep_their_malloc(run):
     done = run("cat", "/proc/self/maps", preload=True)
     assert "libmemsim_host_memory" in done.stdout and "memsim-device-memory" not in done.stdout
+
+
+BY_PATH = """
+import ctypes, sys
+runtime = ctypes.CDLL(sys.argv[1])
+count = ctypes.c_int()
+assert runtime.cudaGetDeviceCount(ctypes.byref(count)) == 0 and count.value == 1
+try:
+    ctypes.CDLL(sys.argv[2])
+except OSError:
+    sys.exit(7)
+"""
+
+
+def test_wheels_libraries_are_memsims(run, tmp_path):
+    """A path of a file that is no library at all leads to memsim's of that name; one without a file still fails."""
+    (tmp_path / "libcudart.so.13").touch()
+    done = run(sys.executable, "-c", BY_PATH, tmp_path / "libcudart.so.13", tmp_path / "libcuda.so.1", preload=True)
+    assert done.returncode == 7, done.stderr

@@ -286,6 +286,13 @@ LOOPS = {
     Micro.host_call: _host_call,
 }
 N_LOOPS = max(LOOPS) + 1
+COMMON = (Micro.floating, Micro.active)  # in the machine code of most kernels
+
+
+def load_common(m: MachineArrays) -> None:
+    """Compile the loops that most kernels need, or read them from disk."""
+    for op in COMMON:
+        address_of(LOOPS[op], m)
 
 
 def load(m: MachineArrays) -> None:

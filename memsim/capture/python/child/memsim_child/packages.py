@@ -1,6 +1,5 @@
 """Settings of packages that are made when they are imported, where no environment variable can make them."""
 
-import contextlib
 import ctypes
 import glob
 import mmap
@@ -84,13 +83,3 @@ def set_bindings(module):
 
     major = importlib.metadata.version("cuda-bindings").split(".")[0]
     static_runtime.replace_functions(module, ctypes.CDLL("libcudart.so.%s" % major))
-
-
-def prepare_linking():
-    """Let cuda.core and Numba-CUDA link with the driver, which keeps PTX.
-
-    They take a libnvJitLink that is loaded already, and memsim's has no functions.
-    """
-    for name in ("libnvJitLink.so.13", "libnvJitLink.so.12"):
-        with contextlib.suppress(OSError):
-            ctypes.CDLL(name)

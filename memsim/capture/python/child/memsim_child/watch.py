@@ -46,12 +46,6 @@ def _triton(spec):
     packages.prepare_triton(spec)
 
 
-def _cuda(spec):
-    from memsim_child import packages
-
-    packages.prepare_linking()
-
-
 def _cute(spec):
     from memsim_child import packages
 
@@ -85,9 +79,6 @@ def _warp_build(module):
 BEFORE = {
     "triton": _triton,
     "torch._C": _torch_device,
-    "cuda.pathfinder": _cuda,
-    "cuda.bindings": _cuda,
-    "numba_cuda": _cuda,
     "cutlass": _cute,
     "warp": _warp,
 }
