@@ -44,12 +44,15 @@ class BlockTimes:
         self.start[: self._launched] = self._starts(self.start[: self._launched])
         self._full_until = begin if len(block) < held else None
 
-    def take(self, freed: np.ndarray, launched: int) -> None:
+    def take(self, freed: np.ndarray, launched: int) -> np.ndarray:
         """Take in the slots that became free in a quantum.
 
         Args:
-            freed: records sm.state.FREED, by time and SM; the first ones got new items.
+            freed: records sm.state.FREED, by time and SM; the first ones get new items.
             launched: how many.
+
+        Returns:
+            i8 [launched], cycles in which these start.
         """
         times, slots = freed["time"], freed["block"] * self._sms + freed["sm"]
         self.end[self._item[slots]] = times
@@ -59,6 +62,7 @@ class BlockTimes:
         self._item[slots[:launched]] = items
         if self._full_until is None and launched < len(freed):
             self._full_until = int(times[launched])
+        return self.start[items]
 
     def _starts(self, earliest: np.ndarray) -> np.ndarray:
         """Cycles in which blocks start that could start at `earliest`, i8 [blocks]: one after the other."""

@@ -34,10 +34,6 @@ def broken_law(trials: Trial, gpu: _Config) -> str | None:
     return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), _of_components(trials, gpu))
 
 
-def _l1_row(trials: Trial, _gpu: _Config) -> bool:
-    return not trials.counters[..., -1, Level.l1, :, :].any()
-
-
 def _transactions(trials: Trial, _gpu: _Config) -> bool:
     counted = trials.counters[..., Level.l1, :, CountUnit.transactions].sum(axis=(-2, -1))
     return bool(np.array_equal(counted, trials.transactions))
@@ -117,20 +113,9 @@ def _of_components(trials: Trial, gpu: _Config) -> str | None:
     return None
 
 
-def _dram_events(trials: Trial, _gpu: _Config) -> bool:
-    return not trials.counters[..., Level.dram, _NEVER_IN_DRAM, :].any()
-
-
-def _latency_sums(trials: Trial, _gpu: _Config) -> bool:
-    return _adds_up(trials.latency_histogram, trials.latency_count, trials.latency_sum)
-
-
-def _memory_sums(trials: Trial, _gpu: _Config) -> bool:
-    return _adds_up(trials.memory_histogram, trials.memory_count, trials.memory_sum)
-
-
-def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> bool:
-    """Whether latencies in these bins can be so many and have this sum; those beyond the last edge may be anything."""
+def _adds_up(trials: Trial, kind: str) -> bool:
+    """Whether latencies in their bins can be so many and have their sum; those beyond the last edge may be anything."""
+    histogram, count, total = (getattr(trials, f"{kind}_{each}") for each in ("histogram", "count", "sum"))
     edges = latency_bin_edges().astype(np.int64)
     binned = histogram.sum(axis=-1)
     least, most = histogram @ edges[:-1], histogram @ (edges[1:] - 1)
@@ -154,7 +139,7 @@ def _groups(trials: Trial, _gpu: _Config) -> bool:
 
 
 _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
-    "L1 counts accesses of no op": _l1_row,
+    "L1 counts accesses of no op": lambda trials, _: not trials.counters[..., -1, Level.l1, :, :].any(),
     "L1 counts another number of transactions than were replayed": _transactions,
     "sectors do not fit transactions": _sectors,
     "L2 is read another number of times than L1 missed": _reads_to_l2,
@@ -163,9 +148,9 @@ _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "L2 gets other atomics than L1 sent": _atomics_to_l2,
     "L2 gets other stores than L1 sent": _writes_to_l2,
     "DRAM reads other sectors than L2 missed": _fetches_from_dram,
-    "DRAM counts events of caches": _dram_events,
-    "latencies do not fit their histogram": _latency_sums,
-    "latencies of main memory do not fit their histogram": _memory_sums,
+    "DRAM counts events of caches": lambda trials, _: not trials.counters[..., Level.dram, _NEVER_IN_DRAM, :].any(),
+    "latencies do not fit their histogram": lambda trials, _: _adds_up(trials, "latency"),
+    "latencies of main memory do not fit their histogram": lambda trials, _: _adds_up(trials, "memory"),
     "fewer latencies than loads are counted": _waited,
     "latencies of instructions are not those of their transactions": _instructions,
     "groups of blocks count more than the trial": _groups,

@@ -40,7 +40,9 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 _WRITTEN_FIRST = {
     "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
     "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "written", "commands", "log",
+    "wanted",
 }  # fmt: skip
+_OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "phase", "divergences")
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
@@ -101,7 +103,7 @@ class Machine:
         sms["weights_key"], sms["scheduler_key"] = drawn.warp_weights, drawn.warp_scheduler
         sms["arbitration_key"] = drawn.arbitration
         if self.translation is not None:
-            self.translation.p["key"] = drawn.arbitration
+            self.translation.p["arbitration_key"] = drawn.arbitration
         for level in (self.sms, self.slices):
             level.cache.shape["key"] = drawn.replacement
 
@@ -230,81 +232,64 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         resident: blocks one SM holds at once.
         commands: DRAM commands to log.
     """
+    where = drawn.where
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
     quantum = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the quantum in which they do
     subslots = 1 << (gpu.sm.count // SMS_PER_SUBSLOT).bit_length()
-    common = _Common(
-        gpu=gpu,
-        layout=drawn.where,
-        drawn=drawn,
-        requests=requests,
-        free_requests=free_requests,
-        event_queues={name: new_event_queue(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")}
-        | {name: new_event_queue(quantum, subslots) for name in ("from_sms", "to_l2")},
-        replies=new_queues(gpu.sm.count + 1),
-        sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
-        counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64),
-        translated=np.zeros((tx.n_ops, len(TranslationEvent)), np.int64),
-        sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
+    counters = np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64)
+    translated = np.zeros((tx.n_ops, len(TranslationEvent)), np.int64)
+    common = {
+        "mapping": shared(where.mapping),
+        "requests": requests,
+        "free_requests": free_requests,
+        "replies": new_queues(gpu.sm.count + 1),  # a queue an SM, then that of the page walkers
+        "sectors": np.array([mask.bit_count() for mask in range(256)], np.int64),  # number of bits of a mask
+        "sharers": np.zeros(len(where.mapping) * sharer_words(gpu), np.uint32),
+        **{name: new_event_queue(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")},
+        **{name: new_event_queue(quantum, subslots) for name in ("from_sms", "to_l2")},
+    }
+    sms = _sms(gpu, drawn, tx, resident, common["sectors"]) | {"counters": counters[Level.l1]}
+    if gpu.translation.enabled:
+        sms["to_l2"] = common["from_sms"]
+    slices = _slices(gpu, drawn, tx.n_ops, len(requests)) | {"counters": counters[Level.l2]}
+    channels = _channels(gpu, common["sectors"], commands) | {"counters": counters[Level.dram]}
+    tlbs = _tlbs(gpu, drawn, tx.n_ops) | {"counters": translated} if gpu.translation.enabled else None
+    return Machine(
+        gpu,
+        resident,
+        _level(sm_state.SMs, sms, common),
+        None if tlbs is None else _level(translation_state.TLBs, tlbs, common),
+        _level(l2_state.Slices, slices, common),
+        _level(dram_state.Channels, channels, common),
+        counters,
+        translated,
     )
-    sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
-    tlbs = level_records(_tlbs(common, tx)) if gpu.translation.enabled else None
-    levels = (level_records(sms), tlbs, level_records(slices), level_records(channels))
-    return Machine(gpu, resident, *levels, common.counters, common.translated)
 
 
-@dataclass(frozen=True)
-class _Common:
-    """What the levels of one machine share."""
-
-    gpu: GPU
-    layout: AddressLayout
-    drawn: Draws
-    requests: np.ndarray
-    free_requests: np.ndarray
-    event_queues: dict[str, np.ndarray]
-    replies: np.ndarray  # a queue an SM, then that of the page walkers
-    sectors: np.ndarray  # number of bits of a mask
-    counters: np.ndarray
-    translated: np.ndarray
-    sharers: np.ndarray
+def _level(kind: Any, own: dict[str, Any], common: dict[str, Any]) -> Any:
+    """A level's arrays, its own ones and those that it shares with others by their names."""
+    return level_records(kind(**own, **{name: common[name] for name in kind._fields if name not in own}))
 
 
-def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
-    n = common.gpu.sm.count
-    l1 = common.gpu.l1
-    cache = new_cache(
-        n * l1.sets,
-        sm_state.L1_WAY,
-        ways=l1.ways,
-        group_bits=0,
-        policy=POLICY[l1.replacement],
-        key=common.drawn.replacement,
-    )
+def _sms(gpu: GPU, drawn: Draws, tx: Transactions, resident: int, sectors: np.ndarray) -> dict[str, Any]:
+    n, l1, policy = gpu.sm.count, gpu.l1, POLICY[gpu.l1.replacement]
+    cache = new_cache(n * l1.sets, sm_state.L1_WAY, ways=l1.ways, group_bits=0, policy=policy, key=drawn.replacement)
     reserve(cache, l1.sets, l1.reserved_ways)
     mshr_targets, free_mshr_targets = new_pool(sm_state.MSHR_TARGET, 1024)
     loads, free_loads = new_pool(sm_state.LOAD, 1024)
-    schedulers = common.gpu.sm.schedulers or 1
-    scoreboard = common.gpu.sm.dependence is Dependence.scoreboard
-    both = scoreboard and common.gpu.sm.divergence is Divergence.interleaved
+    schedulers = gpu.sm.schedulers or 1
+    scoreboard = gpu.sm.dependence is Dependence.scoreboard
+    both = scoreboard and gpu.sm.divergence is Divergence.interleaved
     divergent = both and len(tx.divergences) > 0
     warps = n * sm_state.SLOTS * (2 if divergent else 1)
     boards = warps * sm_state.CLASSES if scoreboard else 0
     controls = tx.controls if scoreboard else tx.controls[:0]
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["load"] = -1
-    return sm_state.SMs(
-        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, divergent),
-        instructions=shared(tx.instructions),
-        lines=shared(tx.lines),
-        masks=shared(tx.masks),
-        partial=shared(tx.partial),
-        merged=shared(tx.merged),
-        words=shared(tx.words),
-        phase=shared(tx.phase),
-        divergences=shared(tx.divergences),
-        mapping=shared(common.layout.mapping),
+    return dict(
+        **{name: shared(getattr(tx, name)) for name in _OF_TRACE},
+        p=sm_parameters(gpu, drawn, resident, tx.warps_per_block, divergent),
         sms=state,
         warps=np.zeros(warps, sm_state.WARP),
         diverged=np.zeros(warps // 2 if divergent else 0, sm_state.DIVERGED),
@@ -316,46 +301,37 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         scoreboards=np.zeros(warps * SCOREBOARDS if len(controls) else 0, sm_state.SCOREBOARD),
         setters=np.zeros(boards * sm_state.RING if len(controls) else 0, np.uint8),
         stalls=np.zeros(warps if len(controls) else 0, np.int64),
-        results=results(common.gpu),
+        results=results(gpu),
         groups=np.zeros(warps * PRODUCT_GROUPS if len(controls) else 0, np.int64),
         signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
         mbarriers=np.zeros(len(tx.arrivals), sm_state.PHASE),
         ports=np.zeros(n * schedulers, np.int64),
         address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
-        compute_run_times=shared(compute_run_times(common.gpu, np.asarray(tx.mixes))),
+        compute_run_times=shared(compute_run_times(gpu, np.asarray(tx.mixes))),
         cache=for_lru(cache),
-        allocated_at=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
-        sharers=common.sharers,
-        requests=common.requests,
-        free_requests=common.free_requests,
+        allocated_at=np.zeros(len(cache.ways) if gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
         mshr_targets=mshr_targets,
         free_mshr_targets=free_mshr_targets,
         loads=loads,
         free_loads=free_loads,
-        to_l2=common.event_queues["from_sms" if common.gpu.translation.enabled else "to_l2"],
-        from_l2=common.event_queues["to_sms"],
         prefetch_cursors=np.zeros(n // SMS_PER_CURSOR, np.int64),
-        replies=common.replies,
-        counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
         times=np.zeros(tx.n_ops + 1, sm_state.OP_TIMES),
         bin_of=(np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1).astype(np.int16),
-        sectors=common.sectors,
-        link_cycles=-(-common.sectors * 32 // common.gpu.sm.reply_bytes_per_cycle),
+        link_cycles=-(-sectors * 32 // gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
-        next_block=np.zeros(1, np.int64),
     )
 
 
-def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
-    own, where, n = common.gpu.translation, common.drawn.where, common.gpu.sm.count
+def _tlbs(gpu: GPU, drawn: Draws, n_ops: int) -> dict[str, Any]:
+    own, where, n = gpu.translation, drawn.where, gpu.sm.count
     sm_sets, shared_sets = own.sm_entries // own.sm_ways, own.shared_entries // own.shared_ways
     entries, entry_of = np.unique(where.pages // (own.shared_page_bytes // own.page_bytes), return_inverse=True)
     pages = np.zeros(len(where.pages), translation_state.PAGE)
     pages["set"], pages["entry"] = where.pages % sm_sets, entry_of
-    steps = page_tables(where.pages, common.gpu)[1].ravel()
+    steps = page_tables(where.pages, gpu)[1].ravel()
     steps["line"] += len(where.page_of)
     way, lru = translation_state.TLB_WAY, dict(group_bits=0, policy=POLICY[Replacement.lru], key=0)
     tlbs = new_cache(n * sm_sets, way, ways=own.sm_ways, **lru)
@@ -365,13 +341,12 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         translation_state.fill_in_order(shared_tlb, entry_sets, way_of)
     misses, free_misses = new_pool(translation_state.MISS, n * own.sm_misses)
     walks, free_walks = new_pool(translation_state.WALK, n * own.sm_misses)
-    return translation_state.TLBs(
-        p=translation_parameters(common.gpu, common.drawn.arbitration, tx.n_ops),
+    return dict(
+        p=translation_parameters(gpu, drawn.arbitration, n_ops),
         page_of=shared(where.page_of),
         pages=pages,
         entry_sets=entry_sets,
         steps=steps,
-        mapping=shared(where.mapping),
         tlbs=for_lru(tlbs),
         miss_of=np.full(len(tlbs.ways), -1, np.int32),
         under_way=np.zeros(n, np.int64),
@@ -385,59 +360,33 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         free_walks=free_walks,
         waiting=new_queues(1),
         walking=np.zeros(1, np.int64),
-        requests=common.requests,
-        free_requests=common.free_requests,
-        from_sms=common.event_queues["from_sms"],
-        fills=new_event_queue(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
-        replies=common.replies,
-        to_l2=common.event_queues["to_l2"],
-        counters=common.translated,
+        fills=new_event_queue(1 << (longest_quantum(gpu) + own.shared_latency_cycles).bit_length()),
     )
 
 
-def _slices(common: _Common) -> l2_state.Slices:
-    own = common.gpu.l2
-    n_sets = own.size_bytes // (own.line_bytes * own.ways)
-    cache = new_cache(
-        n_sets,
-        l2_state.L2_WAY,
-        ways=own.ways,
-        group_bits=group_bits(common.gpu),
-        policy=POLICY[own.replacement],
-        key=common.drawn.replacement,
-    )
-    sets_of = with_copies(common.layout, common.gpu)
-    n_lines = len(common.layout.mapping)
-    p = l2_parameters(common.gpu, common.layout.has_distinct_sets, n_lines)
-    return l2_state.Slices(
+def _slices(gpu: GPU, drawn: Draws, n_ops: int, requests: int) -> dict[str, Any]:
+    own, n_lines, policy = gpu.l2, len(drawn.where.mapping), POLICY[gpu.l2.replacement]
+    n_sets, bits = own.size_bytes // (own.line_bytes * own.ways), group_bits(gpu)
+    cache = new_cache(n_sets, l2_state.L2_WAY, ways=own.ways, group_bits=bits, policy=policy, key=drawn.replacement)
+    sets_of = with_copies(drawn.where, gpu)
+    p = l2_parameters(gpu, drawn.where.has_distinct_sets, n_lines)
+    return dict(
         p=p,
-        mapping=shared(common.layout.mapping),
         sets_of=shared(sets_of),
-        slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),
+        slices=np.zeros(own.slices, l2_state.SLICE),
         cache=for_lru(cache) if is_fixed(p) else cache,
         writers=np.zeros(len(cache.ways), np.uint16),
         dirty_ways=np.zeros(len(cache.sets), np.int16),
         written=np.zeros(len(cache.ways) if own.max_partial_ways else 0, np.uint32),
         way_of=np.full(len(sets_of), -1, np.int32),
-        fetch_of=np.full(len(cache.ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
+        fetch_of=np.full(len(cache.ways) * (own.line_bytes // 32), -1, np.int64),
         packet_ways=np.zeros(8, np.int64),
-        fill_ways=np.zeros(len(common.requests) * (common.gpu.l1.line_bytes // own.line_bytes), np.int32),
-        sharers=common.sharers,
-        requests=common.requests,
-        free_requests=common.free_requests,
-        from_sms=common.event_queues["to_l2"],
-        queues=new_queues(common.gpu.l2.slices),
-        from_dram=common.event_queues["from_dram"],
-        answers=new_queues(common.gpu.l2.slices),
-        to_dram=common.event_queues["to_dram"],
-        to_sms=common.event_queues["to_sms"],
-        to_home=common.event_queues["to_home"],
-        to_near=common.event_queues["to_near"],
+        fill_ways=np.zeros(requests * (gpu.l1.line_bytes // own.line_bytes), np.int32),
+        queues=new_queues(own.slices),
+        answers=new_queues(own.slices),
         copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
-        counters=common.counters[Level.l2],
-        sectors=common.sectors,
-        fetch_bytes_mask=_widened(common.gpu.l2.fetch_bytes // 32),
-        prefetching=new_prefetching(common.gpu, common.layout, len(cache.ways), common.counters.shape[1] - 1),
+        fetch_bytes_mask=_widened(own.fetch_bytes // 32),
+        prefetching=new_prefetching(gpu, drawn.where, len(cache.ways), n_ops),
     )
 
 
@@ -451,19 +400,15 @@ def _widened(group: int) -> np.ndarray:
     return wide & 255
 
 
-def _channels(common: _Common, commands: int) -> dram_state.Channels:
-    return dram_state.Channels(
-        p=dram_parameters(common.gpu),
-        **dram_state.new_channels(common.gpu.dram),
-        requests=common.requests,
-        from_l2=common.event_queues["to_dram"],
-        queues=new_queues(common.gpu.dram.channels),
-        to_l2=common.event_queues["from_dram"],
-        counters=common.counters[Level.dram],
-        sectors=common.sectors,
-        entries=-(-common.sectors // common.gpu.dram.entry_sectors),
+def _channels(gpu: GPU, sectors: np.ndarray, commands: int) -> dict[str, Any]:
+    return dict(
+        **dram_state.new_channels(gpu.dram),
+        p=dram_parameters(gpu),
+        wanted=np.zeros(gpu.dram.banks, np.int64),
+        queues=new_queues(gpu.dram.channels),
+        entries=-(-sectors // gpu.dram.entry_sectors),
         commands=np.zeros(commands, dram_state.COMMAND),
         logged=np.zeros(1, np.int64),
-        log=np.zeros(log_run(common.gpu) * LOG_RUNS, np.int64),
+        log=np.zeros(log_run(gpu) * LOG_RUNS, np.int64),
         log_state=new_log(),
     )

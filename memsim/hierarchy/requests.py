@@ -145,6 +145,15 @@ def schedule(event_queue, requests, r):
 
 
 @inlined
+def forward(event_queue, requests, r, time, key, target):
+    """Send request `r` on to `target`, where it arrives at `time`."""
+    requests[r].time = time
+    requests[r].key = key
+    requests[r].target = target
+    schedule(event_queue, requests, r)
+
+
+@inlined
 def insert(queues, q, requests, r, key):
     """Put request `r` into a subslot in the order of keys, behind those with a smaller or equal one."""
     if queues[q].head < 0 or queues[q].key <= key:
@@ -185,6 +194,16 @@ def take_slot(event_queue, requests, time):
             last = np.int64(slot[subslot].tail)
             slot[subslot].head = -1
     return first
+
+
+@inlined
+def deliver(event_queue, requests, time, queues):
+    """Put the requests that are due at `time` into the queues of their targets."""
+    r = take_slot(event_queue, requests, time)
+    while r >= 0:
+        after = requests[r].next
+        append(queues, requests[r].target, requests, r)
+        r = after
 
 
 @inlined

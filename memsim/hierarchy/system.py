@@ -34,12 +34,14 @@ from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sampled_replay import SampledReplay
-from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
+from memsim.hierarchy.sm.blocks import launch_items, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.sm.parameters import block_ticks
+from memsim.hierarchy.sm.state import FREED
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.jit.compile_entry import is_ready
+from memsim.jit.plain_python import records
 from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 
@@ -184,7 +186,6 @@ class System:
         env = simpy.Environment(self.now)
         self.machine.sms.mbarriers["left"] = self.transactions.arrivals
         self.machine.sms.mbarriers["time"] = 0
-        self.machine.sms.next_block[:] = 0
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(
             self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now, block_ticks(self.gpu)
@@ -212,7 +213,10 @@ class System:
         advance = self.load("sms")
         requests, nodes = self._most_taken()
         crossing = self.gpu.l2.partitions > 1
-        item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
+        item = min(self.gpu.sm.count * self.resident, len(self.first))  # breadth-first
+        slots = np.zeros(item, FREED)
+        slots["block"], slots["sm"] = np.divmod(np.arange(item), self.gpu.sm.count)
+        launch_items(machine.sms, self.first, self.end, 0, records(slots), self.blocks.start[:item])
         sampled = self._sampled
         if sampled:
             sampled.begin(item, int(env.now))
@@ -228,10 +232,12 @@ class System:
             seconds["sms"] += perf_counter() - begin
             step = self.quantum
             if freed:
-                before = item
-                item = refill(machine.sms, self.first, self.end, item)
-                self.blocks.take(machine.sms.freed[:freed], item - before)
-                running += item - before - freed
+                slots = machine.sms.freed[:freed].view(np.ndarray)
+                slots = slots[np.lexsort((slots["sm"], slots["time"]))]
+                starts = self.blocks.take(slots, min(freed, len(self.first) - item))
+                launch_items(machine.sms, self.first, self.end, item, records(slots), starts)
+                item += len(starts)
+                running += len(starts) - freed
                 if sampled:
                     sampled.started(item, int(env.now))
             elif not under_way and not machine.under_way:

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from memsim.montecarlo.pool import Processes
 from memsim.support.errors import InputError
@@ -25,19 +25,6 @@ _AHEAD = 3  # tasks a worker of a cluster, so that none waits for the next
 _PATIENCE = 20  # seconds for the scheduler to answer
 _AT_LEAST = 32  # tasks on a cluster, which may add workers when it sees work
 _LOST = ("KilledWorker", "FutureCancelledError", "FutureLostError")  # of distributed, which may not be installed
-
-
-class Workers(Protocol):
-    """What applies a function to items; see :class:`memsim.montecarlo.pool.Processes`."""
-
-    def room(self) -> int:
-        """How many more items would keep all workers busy."""
-
-    def begin(self, key: Any, *item: Any) -> None:
-        """Hand over an item, whose answer comes with the key."""
-
-    def answers(self) -> list[tuple[Any, Any, Exception | None]]:
-        """Wait for one answer or more: each item's key, what was found, or what was raised."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +77,7 @@ def is_lost_worker(error: BaseException) -> bool:
 
 
 class LocalWorkers:
-    """Works on one item at a time, in this process."""
+    """Works on one item at a time, in this process; methods are those of :class:`memsim.montecarlo.pool.Processes`."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -111,7 +98,7 @@ class LocalWorkers:
 
 
 class FutureWorkers:
-    """The workers of an executor.
+    """The workers of an executor; methods are those of :class:`memsim.montecarlo.pool.Processes`.
 
     Args:
         room: items that should be under way, as of now.
@@ -130,6 +117,9 @@ class FutureWorkers:
     def answers(self) -> list[tuple[Any, Any, Exception | None]]:
         done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
         return [_answer(self._under_way.pop(future), future.result) for future in done]
+
+
+Workers = LocalWorkers | Processes | FutureWorkers
 
 
 def _answer(key: Any, find: Callable[[], Any]) -> tuple[Any, Any, Exception | None]:

@@ -6,14 +6,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memsim.studies.result import StudyCase, StudyTrials
+    from memsim.studies.result import StudyTrials
     from memsim.studies.run import DesignStudy
+    from memsim.studies.store import StudyCase
 from memsim.support.deprecated import old_names
 
 __all__ = ["StudyCase", "DesignStudy", "StudyTrials"]
 
 _LATER = {
-    "StudyCase": "result",
+    "StudyCase": "store",
     "DesignStudy": "run",
     "StudyTrials": "result",
 }  # `memsim show` asks for the file's schema alone

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -17,6 +16,7 @@ from memsim.analysis.table import frame_of
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 from memsim.studies import store
+from memsim.studies.store import StudyCase
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,22 +37,6 @@ RATIOS = ("l1_read", "l2_read", "l2_write")
 _HITS = [Event.read_hit, Event.write_hit, Event.atomic_hit]
 
 Point = Mapping[str, Any]  # dotted name of a field -> its value at one point of the design
-
-
-@dataclass(frozen=True)
-class StudyCase:
-    """A kernel on a GPU, which every point of the design is simulated for.
-
-    Attributes:
-        kernel: the label of the workload or trace.
-        gpu: the preset's name or the path of its file; empty where the design varies ``gpu`` itself.
-    """
-
-    kernel: str
-    gpu: str = ""
-
-    def __str__(self) -> str:
-        return f"{self.kernel} on {self.gpu}" if self.gpu else self.kernel
 
 
 class StudyTrials:
@@ -95,9 +79,7 @@ class StudyTrials:
         Raises:
             InputError: the file is damaged or no study.
         """
-        found = store.load(path)
-        cases = [StudyCase(case["kernel"], case["gpu"]) for case in found.cases]
-        return cls(found.points, cases, found.trials, found.about, convention)
+        return cls(*store.load(path), convention)
 
     def save(self, path: str | Path) -> None:
         """Write a study file, whole or not at all."""

@@ -156,7 +156,7 @@ class DesignStudy(StudyDesign):
         report = progress or (lambda state: None)
 
         def load(path: str | Path) -> list[Trials]:
-            return list(store.load(path).trials.values())
+            return list(StudyTrials.load(path).trials.values())
 
         with listening(), Scratch() as name, open_checkpoint(out, load, resume, force) as checkpoint:
             scratch = Path(name)

@@ -12,9 +12,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -33,13 +33,23 @@ VERSION = (1, 0)
 _MOST_RUNS = 1 << 24
 
 
-class StoredStudy(NamedTuple):
-    """What a file holds, as plain data: the arguments of :class:`memsim.studies.result.StudyTrials`."""
+@dataclass(frozen=True)
+class StudyCase:
+    """A kernel on a GPU, which every point of the design is simulated for.
 
-    points: list[dict[str, Any]]
-    cases: list[dict[str, Any]]  # kernel, gpu
-    trials: dict[tuple[int, int], Trials]
-    about: dict[str, Any]
+    Attributes:
+        kernel: the label of the workload or trace.
+        gpu: the preset's name or the path of its file; empty where the design varies ``gpu`` itself.
+    """
+
+    kernel: str
+    gpu: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kernel} on {self.gpu}" if self.gpu else self.kernel
+
+
+Stored = tuple[list[dict[str, Any]], list[StudyCase], dict[tuple[int, int], Trials], dict[str, Any]]
 
 
 def save(path: str | Path, study: StudyTrials) -> None:
@@ -62,8 +72,8 @@ def save(path: str | Path, study: StudyTrials) -> None:
             results.write(file.create_group(f"jobs/{number}"), by_id[key])
 
 
-def load(path: str | Path) -> StoredStudy:
-    """Read a file of `save`.
+def load(path: str | Path) -> Stored:
+    """Read a file of `save`: points, cases, trials and about, as the arguments of studies.result.StudyTrials.
 
     Raises:
         InputError: the file is damaged, of another schema or newer version, or holds impossible values.
@@ -81,7 +91,7 @@ def load(path: str | Path) -> StoredStudy:
         for number in np.unique(rows[:, 2]).tolist():
             jobs[number] = results.read(path, file, f"jobs/{number}/")
     trials = {(point, case): jobs[number] for point, case, number in rows.tolist()}
-    return StoredStudy(points, cases, trials, about)
+    return points, [StudyCase(case["kernel"], case["gpu"]) for case in cases], trials, about
 
 
 def is_study(path: str | Path) -> bool:

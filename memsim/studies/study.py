@@ -15,7 +15,7 @@ from memsim.studies import design, study_file
 from memsim.studies.expressions import Constraints
 from memsim.studies.kernels import PREFIXES, StudyTrace, preset, study_trace
 from memsim.studies.ranges import Values, is_range, made
-from memsim.studies.result import StudyCase
+from memsim.studies.store import StudyCase
 from memsim.support.errors import InputError
 from memsim.support.files import read_toml
 

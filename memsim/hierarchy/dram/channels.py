@@ -18,7 +18,7 @@ from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
-from memsim.hierarchy.requests import append, schedule, take_slot
+from memsim.hierarchy.requests import append, forward, take_slot
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import pointer_to
@@ -149,10 +149,7 @@ def answer(m, c, r, time):
     """Send a request back to its slice."""
     if m.channels[c].reads + m.channels[c].writes:
         take_turns(m, c)
-    m.requests[r].time = time
-    m.requests[r].key = c
-    m.requests[r].target = m.requests[r].slice
-    schedule(m.to_l2, m.requests, r)
+    forward(m.from_dram, m.requests, r, time, c, m.requests[r].slice)
 
 
 @inlined
@@ -206,7 +203,7 @@ def accept(m, start, end):
     clock = to_clock(p, start)
     reached = clock * p.clock_down
     for time in range(start, end):
-        r = take_slot(m.from_l2, m.requests, time)
+        r = take_slot(m.to_dram, m.requests, time)
         if r < 0:
             continue
         while reached < time * p.clock_up:

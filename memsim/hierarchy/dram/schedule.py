@@ -43,9 +43,8 @@ def plan_started(m, c, clock):
 @inlined
 def earlier(at, age, others_at, others_age):
     """(Cycle, age) of the command that goes first of two, the older one in the same cycle."""
-    if others_at < at or (others_at == at and others_age < age):
-        return others_at, others_age
-    return at, age
+    better = (others_at < at) | ((others_at == at) & (others_age < age))
+    return others_at if better else at, others_age if better else age
 
 
 @inlined
@@ -75,10 +74,7 @@ def offer_row(m, c, bank, clock):
     if age == NO_AGE:
         return
     at = max(clock, m.row_ready[c * m.p[0].banks + bank])
-    earliest, least = m.channels[c].row_at, m.channels[c].row_age
-    better = (at < earliest) | ((at == earliest) & (age < least))
-    m.channels[c].row_at = at if better else earliest
-    m.channels[c].row_age = age if better else least
+    m.channels[c].row_at, m.channels[c].row_age = earlier(m.channels[c].row_at, m.channels[c].row_age, at, age)
 
 
 @inlined
@@ -86,10 +82,9 @@ def offer_column(m, c, direction, bank, clock):
     """A bank has got a request to its open row: is it the one to be accessed next?"""
     q = (c * 2 + direction) * m.p[0].banks + bank
     at, age = max(clock, bus_ready(m, c, direction), m.column_ready[q]), m.hit_age[q]
-    earliest, least = m.channels[c].column_at, m.channels[c].column_age
-    better = (at < earliest) | ((at == earliest) & (age < least))
-    m.channels[c].column_at = at if better else earliest
-    m.channels[c].column_age = age if better else least
+    m.channels[c].column_at, m.channels[c].column_age = earlier(
+        m.channels[c].column_at, m.channels[c].column_age, at, age
+    )
 
 
 @inlined
@@ -110,17 +105,9 @@ def next_row(m, c, direction, clock, closed):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open; with `closed` only of banks that need no precharge. (NEVER, NO_AGE) if there is none."""
     banks = c * m.p[0].banks
-    earliest = NO_AGE
     for k in range(m.p[0].banks):
-        age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
-        earliest = min(earliest, age)
-    if earliest == NO_AGE or m.row_ready[banks + bank_of(earliest)] <= clock:
-        return NEVER if earliest == NO_AGE else clock, earliest
-    earliest = NO_AGE
-    for k in range(m.p[0].banks):
-        age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
-        earliest = min(earliest, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
-    return ranked(earliest, clock)
+        m.wanted[k] = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
+    return soonest(m, m.wanted, 0, m.row_ready, banks, clock)
 
 
 @inlined
@@ -141,16 +128,26 @@ def next_column(m, c, direction, clock):
 def first_ready(m, c, ages, direction, clock):
     """(Cycle, age) of the column command that can soonest go, of those of a direction with an age in `ages`."""
     base = (c * 2 + direction) * m.p[0].banks
-    start = max(clock, bus_ready(m, c, direction))
-    earliest = NO_AGE
+    return soonest(m, ages, base, m.column_ready, base, max(clock, bus_ready(m, c, direction)))
+
+
+@inlined
+def soonest(m, ages, age_at, ready, ready_at, start):
+    """(Cycle, age) of the command of a channel's banks that can soonest go from `start` on, the oldest in a cycle.
+
+    Ages and the cycles in which banks are ready begin at `age_at` and `ready_at`. Mostly the oldest can go at once.
+    """
+    oldest = NO_AGE
     for k in range(m.p[0].banks):
-        earliest = min(earliest, ages[base + k])
-    if earliest == NO_AGE or m.column_ready[base + bank_of(earliest)] <= start:
-        return NEVER if earliest == NO_AGE else start, earliest
-    earliest = NO_AGE
+        oldest = min(oldest, ages[age_at + k])
+    if oldest == NO_AGE or ready[ready_at + bank_of(oldest)] <= start:
+        return NEVER if oldest == NO_AGE else start, oldest
+    rank = NO_AGE  # cycles from `start` on, then the age
     for k in range(m.p[0].banks):
-        earliest = min(earliest, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + ages[base + k])
-    return ranked(earliest, start)
+        rank = min(rank, (max(ready[ready_at + k] - start, 0) << AGE_BITS) + ages[age_at + k])
+    if rank >= NO_AGE:
+        return NEVER, NO_AGE
+    return start + (rank >> AGE_BITS), rank & ((1 << AGE_BITS) - 1)
 
 
 @inlined
@@ -164,11 +161,3 @@ def first_in_order(m, c, direction, clock):
     if earliest == NO_AGE or m.hit_age[base + bank_of(earliest)] == NO_AGE:
         return NEVER, NO_AGE
     return max(start, m.column_ready[base + bank_of(earliest)]), earliest
-
-
-@inlined
-def ranked(rank, start):
-    """(Cycle, age) of a rank: cycles from `start` on, then the age."""
-    if rank >= NO_AGE:
-        return NEVER, NO_AGE
-    return start + (rank >> AGE_BITS), rank & ((1 << AGE_BITS) - 1)

@@ -27,17 +27,15 @@ from memsim.hierarchy.codes import (
 )
 from memsim.hierarchy.l2.prefetcher import forget_prefetched, use_prefetched
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
-from memsim.hierarchy.requests import schedule, take
+from memsim.hierarchy.requests import forward, schedule, take
 from memsim.jit.compiled import inlined
 
 
 @inlined
 def reply(m, r, time):
     """Answer an SM; the data's way back ends `return_cycles` later."""
-    m.requests[r].time = time + m.p[0].return_cycles
-    m.requests[r].key = m.requests[r].target
-    m.requests[r].target = m.requests[r].sm
-    schedule(m.to_sms, m.requests, r)
+    time += m.p[0].return_cycles
+    forward(m.to_sms, m.requests, r, time, m.requests[r].target, m.requests[r].sm)
 
 
 @inlined

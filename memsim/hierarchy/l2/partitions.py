@@ -17,7 +17,7 @@ from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.codes import HIT, INVALIDATE, READS, reads
 from memsim.hierarchy.l2.lookup import allocate, reply
-from memsim.hierarchy.requests import give, schedule, take
+from memsim.hierarchy.requests import forward, give, take
 from memsim.jit.compiled import inlined
 
 
@@ -44,15 +44,6 @@ def enter(m, r):
 
 
 @inlined
-def cross(m, event_queue, s, r, to, time):
-    """Send a request from slice `s` to slice `to`."""
-    m.requests[r].time = time
-    m.requests[r].key = s
-    m.requests[r].target = to
-    schedule(event_queue, m.requests, r)
-
-
-@inlined
 def look_up_copy(m, s, r, time):
     """Look a request up in the slice across from its home: answer it from a copy (True), or send it on (False)."""
     p = m.p[0]
@@ -67,7 +58,7 @@ def look_up_copy(m, s, r, time):
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
             reply(m, r, time)
             return True
-    cross(m, m.to_home, s, r, m.requests[r].home, time + p.ahead_cycles)
+    forward(m.to_home, m.requests, r, time + p.ahead_cycles, s, m.requests[r].home)
     return False
 
 
@@ -77,7 +68,7 @@ def answer(m, s, r, time):
     if m.p[0].half and of_other_partition(m, s, m.requests[r].sm):
         if reads(m.requests[r].kind):
             m.copied[m.requests[r].line] = 1
-        cross(m, m.to_near, s, r, opposite_slice(m, s), time + m.p[0].back_cycles)
+        forward(m.to_near, m.requests, r, time + m.p[0].back_cycles, s, opposite_slice(m, s))
     else:
         reply(m, r, time)
 
@@ -90,7 +81,7 @@ def drop_copy(m, s, r, time):
     d = take(m.free_requests)
     m.requests[d].line = line
     m.requests[d].kind = INVALIDATE
-    cross(m, m.to_near, s, d, opposite_slice(m, s), time + m.p[0].back_cycles)
+    forward(m.to_near, m.requests, d, time + m.p[0].back_cycles, s, opposite_slice(m, s))
 
 
 @inlined

@@ -28,7 +28,7 @@ from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, 
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.prefetcher import DROPPED, REDUNDANT, SECTORS, SENT, observe
 from memsim.hierarchy.l2.state import AGAIN, WORST
-from memsim.hierarchy.requests import append, give, pop, take_slot
+from memsim.hierarchy.requests import append, deliver, give, pop, take_slot
 from memsim.jit.compiled import called, inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import pointer_to
@@ -326,7 +326,7 @@ def accept(m, start, end):
     comes while others are handled."""
     p = m.p[0]
     for time in range(start, end):
-        r = take_slot(m.from_sms, m.requests, time)
+        r = take_slot(m.to_l2, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
             if p.half:
@@ -343,19 +343,9 @@ def accept(m, start, end):
             append(m.answers, m.requests[r].target, m.requests, r)
             r = after
         if p.half or p.prefetcher:
-            deliver(m, m.to_home, m.queues, time)
+            deliver(m.to_home, m.requests, time, m.queues)
         if p.half:
-            deliver(m, m.to_near, m.answers, time)
-
-
-@inlined
-def deliver(m, event_queue, queues, time):
-    """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
-    r = take_slot(event_queue, m.requests, time)
-    while r >= 0:
-        after = m.requests[r].next
-        append(queues, m.requests[r].target, m.requests, r)
-        r = after
+            deliver(m.to_near, m.requests, time, m.answers)
 
 
 @inlined

@@ -56,7 +56,7 @@ class Slices(NamedTuple):
     sharers: np.ndarray  # [line * sharer_words + word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
-    from_sms: np.ndarray  # event queue
+    to_l2: np.ndarray  # event queue
     queues: np.ndarray  # requests of each slice
     from_dram: np.ndarray  # event queue
     answers: np.ndarray  # queue of finished fetches and write-backs of each slice

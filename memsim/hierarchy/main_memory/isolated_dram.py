@@ -73,8 +73,8 @@ def _send(m, free, requests, numbers):
 @inlined
 def _collect(m, free, requests, numbers):
     """Put in the place of each request's number its latency: all are answered."""
-    for b in range(len(m.to_l2)):
-        take_slot(m.to_l2, m.requests, b)
+    for b in range(len(m.from_dram)):
+        take_slot(m.from_dram, m.requests, b)
     for k in range(len(numbers)):
         r = numbers[k]
         give(free, r)

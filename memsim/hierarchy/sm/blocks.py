@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.events import push
-from memsim.hierarchy.sm.scoreboard import clear_boards
-from memsim.hierarchy.sm.state import AWAKE, SLOTS
+from memsim.hierarchy.sm.scoreboard import begin_warp
+from memsim.hierarchy.sm.state import SLOTS
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
 from memsim.trace.schema import Flag
@@ -103,63 +102,14 @@ def launch(m, first, end, sm, block, item, time):
     m.blocks[b].arrived = 0
     for k in range(p.warps_per_block):
         slot = block * p.warps_per_block + k
-        w = sm * SLOTS + slot
         number = item * p.warps_per_block + k
-        m.warps[w].pc = first[item, k]
-        m.warps[w].end = end[item, k]
-        m.warps[w].wake = 0
-        m.warps[w].age = number
-        m.warps[w].outstanding_loads = 0
-        m.warps[w].block = block
-        m.warps[w].weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
-        m.warps[w].ready = 0
-        m.warps[w].run_issued = 0
-        m.warps[w].waiting = AWAKE
-        m.warps[w].started = 0
-        if p.scoreboard:
-            clear_boards(m, w)
+        weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
+        begin_warp(m, sm * SLOTS + slot, block, first[item, k], end[item, k], number, weight)
         push(m, sm, slot, time)
 
 
 @inlined
-def start_time(m, earliest):
-    """The cycle in which the GPU can start its next block, not before `earliest`: it starts one after the other."""
-    if m.p[0].block_ticks == 0:
-        return earliest
-    begin = max(m.next_block[0], earliest * BLOCK_TICKS)
-    m.next_block[0] = begin + m.p[0].block_ticks
-    return (begin + BLOCK_TICKS - 1) // BLOCK_TICKS
-
-
-@inlined
-def launch_first(m, first, end, resident, time):
-    """Fill the machine breadth-first; returns the number of items started."""
-    n = len(m.sms)
-    item = 0
-    for block in range(resident):
-        for sm in range(n):
-            if item < len(first):
-                launch(m, first, end, sm, block, item, start_time(m, time))
-                item += 1
-    return item
-
-
-@inlined
-def refill(m, first, end, item):
-    """Give the slots that became free in this quantum, in order of (time, SM), the next items."""
-    n = m.freed_count[0]
-    for i in range(1, n):
-        for k in range(i, 0, -1):
-            a, b = m.freed[k - 1], m.freed[k]
-            if a.time < b.time or (a.time == b.time and a.sm <= b.sm):
-                break
-            time, sm, block = a.time, a.sm, a.block
-            m.freed[k - 1].time, m.freed[k - 1].sm, m.freed[k - 1].block = b.time, b.sm, b.block
-            m.freed[k].time, m.freed[k].sm, m.freed[k].block = time, sm, block
-    for i in range(n):
-        if item == len(first):
-            break
-        f = m.freed[i]
-        launch(m, first, end, f.sm, f.block, item, start_time(m, f.time + m.p[0].launch_cycles))
-        item += 1
-    return item
+def launch_items(m, first, end, item, slots, starts):
+    """Start the work items from `item` on in block slots (FREED), one in each, at `starts`."""
+    for k in range(len(starts)):
+        launch(m, first, end, slots[k].sm, slots[k].block, item + k, starts[k])

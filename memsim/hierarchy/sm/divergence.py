@@ -9,8 +9,8 @@ warp's. Paths diverge and reconverge when their loads have answered.
 from __future__ import annotations
 
 from memsim.hierarchy.sm.events import push
-from memsim.hierarchy.sm.scoreboard import clear_boards
-from memsim.hierarchy.sm.state import AWAKE, SLOTS
+from memsim.hierarchy.sm.scoreboard import begin_warp
+from memsim.hierarchy.sm.state import SLOTS
 from memsim.jit.compiled import inlined
 
 
@@ -37,15 +37,8 @@ def diverge(m, sm, slot, pc, time):
     m.diverged[w].paths = 2
     m.warps[w].end = pc + m.divergences[pc].second
     other = w + m.p[0].second_path_slots
-    m.warps[other].pc = m.warps[w].end
-    m.warps[other].end = reconvergence
-    m.warps[other].age = m.warps[w].age
-    m.warps[other].block = m.warps[w].block
-    m.warps[other].weight = m.warps[w].weight
-    m.warps[other].outstanding_loads = m.warps[other].wake = 0
-    m.warps[other].ready = m.warps[other].started = m.warps[other].run_issued = 0
-    m.warps[other].waiting = AWAKE
-    clear_boards(m, other)
+    warp = m.warps[w]
+    begin_warp(m, other, warp.block, warp.end, reconvergence, warp.age, warp.weight)
     push(m, sm, slot + m.p[0].second_path_slots, time)
 
 

@@ -27,7 +27,7 @@ from memsim.hierarchy.codes import (
     STORE,
     returns_data,
 )
-from memsim.hierarchy.requests import append, give, pop, prefetch_due, take_slot
+from memsim.hierarchy.requests import deliver, give, pop, prefetch_due
 from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import (
     ABSENT,
@@ -329,13 +329,9 @@ def accept(m, start, end):
     """Hand the replies of a quantum to their SMs."""
     step = max(len(m.prefetch_cursors), 1)
     for first in range(start, end, step):
-        prefetch_due(m.from_l2, m.requests, first, m.prefetch_cursors)
+        prefetch_due(m.to_sms, m.requests, first, m.prefetch_cursors)
         for time in range(first, min(first + step, end)):
-            r = take_slot(m.from_l2, m.requests, time)
-            while r >= 0:
-                after = m.requests[r].next
-                append(m.replies, m.requests[r].target, m.requests, r)
-                r = after
+            deliver(m.to_sms, m.requests, time, m.replies)
 
 
 @inlined

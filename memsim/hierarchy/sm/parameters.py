@@ -34,7 +34,6 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         warps_per_block=warps_per_block,
         second_path_slots=gpu.sm.count * SLOTS if divergent else 0,
         launch_cycles=gpu.sm.launch_cycles,
-        block_ticks=block_ticks(gpu),
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
         schedulers=gpu.sm.schedulers or 1,

@@ -29,8 +29,23 @@ from memsim.trace.transactions import NO_ANSWER
 
 
 @inlined
+def begin_warp(m, w, block, pc, end, age, weight):
+    """A warp of a block, or the second path of one, begins: it waits for nothing and has no loads."""
+    m.warps[w].pc = pc
+    m.warps[w].end = end
+    m.warps[w].age = age
+    m.warps[w].block = block
+    m.warps[w].weight = weight
+    m.warps[w].outstanding_loads = m.warps[w].wake = 0
+    m.warps[w].ready = m.warps[w].started = m.warps[w].run_issued = 0
+    m.warps[w].waiting = AWAKE
+    if m.p[0].scoreboard:
+        clear_boards(m, w)
+
+
+@inlined
 def clear_boards(m, w):
-    """A warp begins: it has no loads."""
+    """Forget all loads of a warp."""
     for b in range(w * CLASSES, (w + 1) * CLASSES):
         m.boards[b].loads = 0
         m.boards[b].answered = 0

@@ -138,9 +138,7 @@ class SMs(NamedTuple):
     controls: np.ndarray  # CONTROL, one an instruction (scoreboard only, machine code only)
     scoreboards: np.ndarray  # SCOREBOARD, by warp and number (machine code only)
     setters: np.ndarray  # of each load in the rings the scoreboard that it sets (machine code only)
-    stalls: (
-        np.ndarray
-    )  # [warp] before when it issues nothing, by the stall count of its last access (machine code only)
+    stalls: np.ndarray  # [warp] until when the stall count of its last access holds it back (machine code only)
     results: np.ndarray  # RESULT, by what `controls` say of a result
     groups: np.ndarray  # [warp * PRODUCT_GROUPS + k] when its k-th newest group of products is done (machine code only)
     signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)
@@ -159,7 +157,7 @@ class SMs(NamedTuple):
     loads: np.ndarray
     free_loads: np.ndarray
     to_l2: np.ndarray  # event queue
-    from_l2: np.ndarray  # event queue
+    to_sms: np.ndarray  # event queue
     prefetch_cursors: np.ndarray  # requests that the host is asked for, each of another cycle
     replies: np.ndarray  # queue an SM
     counters: np.ndarray  # [op, event, unit] of level l1
@@ -170,4 +168,3 @@ class SMs(NamedTuple):
     link_cycles: np.ndarray  # that the data of a mask take on the link from L2
     freed: np.ndarray  # FREED, block slots that became free in this quantum
     freed_count: np.ndarray  # [1]
-    next_block: np.ndarray  # [1], from when on the GPU can start a block, in parts of a cycle (BLOCK_TICKS)

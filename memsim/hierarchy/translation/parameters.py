@@ -17,7 +17,7 @@ def translation_parameters(gpu: GPU, key: int, n_ops: int) -> np.ndarray:
     """
     own = gpu.translation
     return record_of(
-        key=key,
+        arbitration_key=key,
         arbitration=gpu.stochastic.arbitration,
         sms=gpu.sm.count,
         no_op=n_ops,

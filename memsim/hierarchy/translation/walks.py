@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memsim.hierarchy.cache.replacement import replace, victim
 from memsim.hierarchy.codes import BYPASS
-from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.requests import append, give, pop, schedule, take
+from memsim.hierarchy.sm.l1 import send
 from memsim.jit.compiled import inlined
 
 
@@ -30,21 +30,7 @@ def load_entry(m, w, time):
     """Send a walk's next load to L2, in the name of the SM behind the last: the walkers' replies go there."""
     p = m.p[0]
     at = m.walks[w].page * p.walk_levels + m.walks[w].step
-    line = m.steps[at].line
-    r = take(m.free_requests)
-    m.requests[r].time = time
-    m.requests[r].line = line
-    m.requests[r].key = hash32(p.key ^ hash32(time * 256 + p.sms)) if p.arbitration else p.sms
-    m.requests[r].way = -1
-    m.requests[r].load = w
-    m.requests[r].sm = p.sms
-    m.requests[r].op = p.no_op
-    m.requests[r].target = m.mapping[line].slice
-    m.requests[r].kind = BYPASS
-    m.requests[r].mask = m.steps[at].mask
-    m.requests[r].need = 0
-    m.requests[r].partial = 0
-    schedule(m.to_l2, m.requests, r)
+    send(m, p.sms, BYPASS, m.steps[at].line, m.steps[at].mask, 0, p.no_op, -1, w, time)
 
 
 @inlined
