@@ -121,18 +121,19 @@ def trace_sample(
     rows = 0
     run.device.log.clear()
     shape = replace(shape, grid=(run.launch.n_blocks, 1, 1))
-    lengths = [None] if sample.loop is None else LENGTHS
-    paths, written = [folder / f"sample{number}.h5" for number in range(len(lengths))], [0] * len(lengths)
+    n = 1 if sample.loop is None else len(LENGTHS)
+    paths, written = [folder / f"sample{number}.h5" for number in range(n)], [0] * n
     with ExitStack() as open_files:
         writers = [open_files.enter_context(begin_trace(run, path, gpu)) for path in paths]
         for first, ids in _batches(run, sample.teams):
             run.blocks(ids)
             chunk = run.chunk(len(ids), first * run.device.warps)
             rows += len(chunk.op)
-            for number, (writer, length) in enumerate(zip(writers, lengths, strict=True)):
-                kept = chunk if sample.loop is None or length is None else shortened(chunk, sample.loop.op, length)
-                written[number] += len(kept.op)
-                writer.append(first + np.arange(len(ids)), kept)
+            for number in reversed(range(n)):  # a shorter loop is part of a longer one
+                if sample.loop is not None:
+                    chunk = shortened(chunk, sample.loop.op, LENGTHS[number])
+                written[number] += len(chunk.op)
+                writers[number].append(first + np.arange(len(ids)), chunk)
         for writer in writers:
             finish_trace(run, writer, shape)
     return [(path, one / max(rows, 1)) for path, one in zip(paths, written, strict=True)]

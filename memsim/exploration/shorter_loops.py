@@ -8,6 +8,7 @@ loop's pipeline is full, and all others cost that (Photon, MICRO 2023, rests on 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -62,14 +63,16 @@ def main_loop(chunk: Chunk) -> MainLoop | None:
 def shortened(chunk: Chunk, op: int, iterations: int) -> Chunk:
     """The rows without those between so many iterations and the last one, which begin with a static instruction."""
     at = np.flatnonzero(chunk.op == op)
-    warps = _warps(chunk)
-    first = np.searchsorted(warps[at], np.arange(len(chunk.first_instruction)))  # of each warp, in `at`
-    remains = np.ones(len(chunk.op) + 1, np.int64)
-    for begin, end in zip(first[:-1], first[1:], strict=True):
+    first = np.searchsorted(at, chunk.first_instruction)  # of each warp, in `at`
+    addresses_before = _before(np.where(chunk.stride == EXPLICIT, popcounts(chunk.mask), 0))
+    rows, addresses = np.ones(len(chunk.op), bool), np.ones(len(chunk.addresses), bool)
+    dropped = np.zeros((2, len(first) - 1), np.int64)  # rows and addresses of each warp
+    for warp, (begin, end) in enumerate(pairwise(first.tolist())):
         if end - begin > iterations + 1:
-            remains[at[begin + iterations] : at[end - 1]] = 0
-    listed = np.where(chunk.stride == EXPLICIT, popcounts(chunk.mask), 0)
-    rows, addresses = remains[:-1].astype(bool), np.repeat(remains[:-1], listed).astype(bool)
+            lost = slice(at[begin + iterations], at[end - 1])  # what is left out of a warp lies together
+            lost_addresses = slice(addresses_before[lost.start], addresses_before[lost.stop])
+            rows[lost] = addresses[lost_addresses] = False
+            dropped[:, warp] = lost.stop - lost.start, lost_addresses.stop - lost_addresses.start
     columns = {
         name: getattr(chunk, name)[rows]
         for name in chunk.__dataclass_fields__
@@ -77,16 +80,16 @@ def shortened(chunk: Chunk, op: int, iterations: int) -> Chunk:
     }
     return replace(
         chunk,
-        first_instruction=_before(rows)[chunk.first_instruction],
-        first_address=_before(addresses)[chunk.first_address],
+        first_instruction=chunk.first_instruction - _before(dropped[0]),
+        first_address=chunk.first_address - _before(dropped[1]),
         addresses=chunk.addresses[addresses],
         **columns,
     )
 
 
-def _before(selected: np.ndarray) -> np.ndarray:
-    """How many are selected before each position, and in all."""
-    return np.concatenate([[0], np.cumsum(selected)])
+def _before(counts: np.ndarray) -> np.ndarray:
+    """The sum of those before each position, and of all."""
+    return np.concatenate([[0], np.cumsum(counts)])
 
 
 def _warps(chunk: Chunk) -> np.ndarray:
