@@ -85,7 +85,7 @@ def pieces(elements: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     threads = at_once(elements)
     if elements <= PIECES * (CHASED + threads):
         return np.array([0]), np.array([elements]), np.array([0])
-    first = np.arange(PIECES) * (CHASED + (elements // PIECES - CHASED) // threads * threads)
+    first = np.arange(PIECES) * elements // PIECES
     length = np.diff(first, append=elements)
     steps = (length - CHASED) // threads
     return first, length - steps * threads, steps
