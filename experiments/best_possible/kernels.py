@@ -10,6 +10,7 @@ from pathlib import Path
 import memsim
 from experiments.gv100_launches import rows as launch_rows
 from experiments.reduction_ladder import programs as reductions
+from experiments.reduction_ladder.study import measured
 from experiments.sgemm_ladder import programs as products
 from experiments.volta_counters.predict import SETTINGS
 
@@ -73,10 +74,11 @@ def _launches() -> Iterator[StudiedKernel]:
 
 
 def _reductions(downloaded: Path | None) -> Iterator[StudiedKernel]:
-    for step in range(8) if downloaded else reductions.DESCRIBED:
-        described = partial(reductions.described, step, reductions.NUMBERS)
-        trace = partial(reductions.captured, step, downloaded) if downloaded else described
-        yield StudiedKernel("reduction_ladder", f"v{step}", reductions.GPU, trace)
+    for ladder in (reductions.V100, reductions.A100):
+        for step in measured(ladder) if downloaded else reductions.DESCRIBED:
+            described = partial(reductions.described, ladder, step, reductions.NUMBERS)
+            trace = partial(reductions.captured, ladder, step, downloaded) if downloaded else described
+            yield StudiedKernel("reduction_ladder", f"v{step}", ladder.gpu, trace)
 
 
 def _products(downloaded: Path | None) -> Iterator[StudiedKernel]:
