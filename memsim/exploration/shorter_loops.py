@@ -15,7 +15,7 @@ import numpy as np
 from memsim.trace.bits import popcounts
 from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag
 
-LENGTHS = 4, 8  # iterations that are simulated before the last
+LENGTHS = 5, 10  # iterations that are simulated before the last
 LEAST = 3 * LENGTHS[1]  # iterations from which on it is worth while
 
 

@@ -33,7 +33,7 @@ LOOP:
  ret;
 }
 """
-BLOCKS, THREADS, STEPS = 512, 256, 32
+BLOCKS, THREADS, STEPS = 512, 256, 16
 # Later blocks take more steps.
 LONGER = SUM.replace("[steps];", "[steps]; shr.u32 %r7, %r1, 5; add.s32 %r5, %r5, %r7;")
 
@@ -45,7 +45,7 @@ def launch(x: int, blocks: int = BLOCKS) -> PtxLaunch:
 @pytest.fixture
 def placed():
     memory = DeviceMemory()
-    return memory, memory.add(np.zeros(BLOCKS * THREADS * STEPS, np.float32), "x")
+    return memory, memory.add(np.zeros(2 * BLOCKS * THREADS * STEPS, np.float32), "x")
 
 
 def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
@@ -62,13 +62,13 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
 def test_blocks_that_are_alike_are_the_first(placed):
     memory, x = placed
     run = KernelRun(launch(x), memory, check=False, tracing=True)
-    assert choose_sample(run, 128, 10_000).teams.tolist() == list(range(2 * 128))
+    assert choose_sample(run, 128, 5_000).teams.tolist() == list(range(2 * 128))
 
 
 def test_blocks_that_differ_are_groups(placed):
     memory, x = placed
     one = replace(launch(x), ptx=LONGER, arguments=[x, STEPS // 2, 4 * BLOCKS * THREADS])
-    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 10_000).teams
+    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 5_000).teams
     assert np.count_nonzero(np.diff(teams) > 1) == GROUPS - 1
 
 
@@ -83,7 +83,7 @@ def test_two_waves_give_nearly_the_same_time(placed):
     run = KernelRun(launch(x), memory, check=False, tracing=True)
     timer = BenchmarkTimer(override(load_gpu("a100"), {"sm.count": 16, "dram.channels": 8}), report=lambda line: None)
     whole = timer.simulate(run, False, 10**9)
-    assert timer.simulate(run, False, 10_000) == pytest.approx(whole, rel=0.05)
+    assert timer.simulate(run, False, 5_000) == pytest.approx(whole, rel=0.05)
     assert timer.least_share == 0.5
 
 
@@ -94,7 +94,7 @@ def test_probes_see_work_that_differs_along_x(placed):
         "[steps];", "[steps]; add.s32 %r5, %r1, 1;"
     )
     one = replace(launch(x), ptx=by_x, grid=(64, 64, 1), arguments=[x, 1, 0])
-    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 10_000).teams
+    teams = choose_sample(KernelRun(one, memory, check=False, tracing=True), 64, 5_000).teams
     assert np.count_nonzero(np.diff(teams) > 1) == GROUPS - 1
 
 
