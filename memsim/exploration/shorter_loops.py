@@ -26,14 +26,10 @@ class MainLoop:
     Attributes:
         op: a static instruction that its iterations begin with.
         iterations: of each warp.
-        rows: of the team's warps in one iteration of them all.
-        other_rows: of the team's warps before and after the loop.
     """
 
     op: int
     iterations: int
-    rows: float
-    other_rows: float
 
 
 def main_loop(chunk: Chunk) -> MainLoop | None:
@@ -56,8 +52,7 @@ def main_loop(chunk: Chunk) -> MainLoop | None:
     barriers = [np.bincount(_warps(one)[_is_barrier(one)], minlength=n_warps) for one in (chunk, shorter)]
     if np.ptp(barriers[0] - barriers[1]):
         return None
-    rows = (len(chunk.op) - len(shorter.op)) / (counts[0] - 1 - LENGTHS[0])
-    return MainLoop(op, int(counts[0]), rows, len(chunk.op) - rows * counts[0])
+    return MainLoop(op, int(counts[0]))
 
 
 def shortened(chunk: Chunk, op: int, iterations: int) -> Chunk:
