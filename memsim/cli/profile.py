@@ -27,6 +27,7 @@ from memsim.cli.options import (
     gpu_names,
 )  # fmt: skip
 from memsim.cli.output import print_output
+from memsim.sources.described_workloads import described_workloads
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ProfilesProgram(WithArguments):
         while at < len(args):
             one = args[at]
             if not one.startswith("-") or one == "-":
-                if Path(one).is_dir():  # of traces, which take no arguments
+                if Path(one).is_dir() or described_workloads(one):  # neither has options of its own
                     return None
                 if Path(one).suffix not in SOURCE_SUFFIXES:
                     return range(at, at) if sources else range(at + 1, at + 1)
@@ -63,7 +64,7 @@ _Files = Annotated[
     list[str],
     typer.Argument(
         metavar="PROGRAM [ARGS]",
-        help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
+        help="An executable, CUDA C++ files, a Python program or kernel description, or a folder of traces.",
     ),
 ]
 _Out = Annotated[Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")]
@@ -112,6 +113,7 @@ def profile(
     memsim profile --gpu a100 ./app matrix.mtx
     memsim profile --gpu h100 script.py --size 4096
     memsim profile traces/ -o app.profile.h5
+    memsim profile kernel.py n=100000
     """
     from memsim.api import profile_program
     from memsim.report.formats import chosen_format
@@ -121,12 +123,17 @@ def profile(
     program, chosen = Path(files[0]), chosen_format(format)
     file = _file(out, program, force)
     with Scratch() as scratch:
-        if program.is_dir():
+        workloads = described_workloads(program)
+        trace_folder = traces or Path(scratch) / "traces"
+        if workloads:
+            recorded, activities = _described(
+                workloads, files[1:], trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
+            )
+        elif program.is_dir():
             if ctx.obj:
                 raise InputError(program, "arguments", "are for a program; a folder of traces takes none")
             recorded, activities = _folder(program)
         else:
-            trace_folder = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
             with _hint_to_keep(traces):
                 recorded, activities = _captured(
@@ -162,6 +169,32 @@ def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     from memsim.sources.launch_list import all_activities, all_launches
 
     return all_launches(folder, folder_traces(folder, [], in_order=True)), all_activities(folder)
+
+
+def _described(
+    workloads: list[str],
+    arguments: list[str],
+    trace_folder: Path,
+    gpu: str | None,
+    force: bool,
+    quiet: bool,
+    blocks: str | None,
+) -> tuple[list[Trace], Activities]:
+    """The traces of kernel descriptions, each launched once; `arguments` are their parameters, name=value."""
+    from memsim.api import trace
+    from memsim.gpu.defaults import DEFAULT_GPU
+    from memsim.gpu.presets import parse_settings
+    from memsim.support.files import check_writable, keeping_existing
+    from memsim.support.progress import bar
+
+    parameters, recorded = parse_settings(arguments, "parameters"), []
+    trace_folder.mkdir(parents=True, exist_ok=True)
+    for one in workloads:
+        out = trace_folder / f"{one.rpartition(':')[2]}.h5"
+        with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+            check_writable(out, one)
+            recorded.append(trace(one, out=out, gpu=gpu or DEFAULT_GPU, blocks=blocks, progress=advance, **parameters))
+    return recorded, ()
 
 
 def _captured(

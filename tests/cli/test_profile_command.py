@@ -18,6 +18,7 @@ from memsim.cli import app
 from memsim.cli.profile import ProfilesProgram, profile
 from memsim.report.output import PrintedTable
 from memsim.report.profile import profile_output
+from memsim.sources.described_workloads import described_workloads
 
 GPU, N = "tesla-c2050", 1 << 13
 
@@ -74,6 +75,55 @@ def file(folder, tmp_path_factory):
     assert {name for name, _ in rows} == {"added", "halved"}
     assert sum(float(share) for _, share in rows) == pytest.approx(100, abs=0.2)
     return out
+
+
+DESCRIPTIONS = """
+import numpy as np
+import memsim
+from memsim import Launch, Thread, workload
+
+def added(t: Thread, a):
+    a[t.global_id] = a[t.global_id] + 1
+
+def doubled(t: Thread, a):
+    a[t.global_id] = a[t.global_id] * 2
+
+@workload
+def add(n: int = 1 << 13) -> Launch:
+    return Launch(added, n // 256, 256, dict(a=np.zeros(n, np.float32)))
+
+@memsim.workload
+def double(n: int = 1 << 13) -> Launch:
+    return Launch(doubled, n // 256, 256, dict(a=np.zeros(n, np.float32)))
+"""
+
+
+def test_descriptions_are_profiled_in_one_command(tmp_path, monkeypatch):
+    """Each workload of the file is a launch; the parameters reach all."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels.py").write_text(DESCRIPTIONS)
+    done = call("profile", "kernels.py", "n=16384", "--gpu", GPU, "--quick", "--traces", "traces")
+    assert done.exit_code == 0, done.output
+    assert "2 launches take" in done.stdout and "added" in done.stdout and "doubled" in done.stdout
+    traces = [memsim.open_trace(f"traces/{name}.h5") for name in ("add", "double")]
+    assert [trace.parameters["n"] for trace in traces] == [16384, 16384]
+    expected = memsim.profile_program(traces, GPU, quick=True).time.mean
+    assert ProgramResult.load("kernels.profile.h5").time.mean == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"), [("m=1", "m is not a parameter of add"), ("many", "many is not understood")]
+)
+def test_wrong_parameter_of_description_is_refused(tmp_path, given, problem):
+    (tmp_path / "kernels.py").write_text(DESCRIPTIONS)
+    done = call("profile", tmp_path / "kernels.py", given)
+    assert done.exit_code == 2 and problem in done.output
+
+
+def test_program_that_imports_memsim_is_no_description(tmp_path):
+    (tmp_path / "program.py").write_text("from memsim import workload\nprint(workload)\n")
+    (tmp_path / "broken.py").write_text("@workload\ndef (")
+    assert described_workloads(tmp_path / "program.py") == described_workloads(tmp_path / "broken.py") == []
 
 
 def test_show_prints_the_table_and_one_kernel(file):
