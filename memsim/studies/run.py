@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
@@ -21,7 +21,6 @@ from memsim.studies import store
 from memsim.studies.prepare import points_of, traces_of
 from memsim.studies.result import StudyTrials
 from memsim.studies.study import StudyDesign, StudyRun
-from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import listening
@@ -56,9 +55,6 @@ class State:
     restored: int = 0
     lost: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("State")
 
 
 Report = Callable[[State], None]
