@@ -68,12 +68,8 @@ _LATER = {  # imported when first asked for: they need numba and pydantic, which
     "workload": "memsim.sources",
 }
 
-_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 1.1
-
 
 def __getattr__(name: str) -> Any:
-    if name in _REMOVED:
-        raise AttributeError(f"memsim.{name} was removed; use {_REMOVED[name]}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LATER[name]), name)

@@ -19,15 +19,10 @@ class LatencyDistribution:
 
     counts: np.ndarray
 
-    def density(self, merged: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """Edges in cycles [bins + 1] and probability a cycle [bins], which sums to 1 over the bins' widths.
-
-        Args:
-            merged: bins to take together, a divisor of LATENCY_BINS.
-        """
-        edges = latency_bin_edges()[::merged]
-        counts = self.counts.reshape(-1, merged).sum(axis=1)
-        return edges, counts / np.maximum(counts.sum(), 1) / np.diff(edges)
+    def density(self) -> tuple[np.ndarray, np.ndarray]:
+        """Edges in cycles [bins + 1] and probability per cycle [bins], which sums to 1 over the bins' widths."""
+        edges = latency_bin_edges()
+        return edges, self.counts / np.maximum(self.counts.sum(), 1) / np.diff(edges)
 
     def quantile(self, q: float) -> float:
         """The latency in cycles that a share `q` stays below, even within its bin; nan when nothing was counted.

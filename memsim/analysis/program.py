@@ -16,7 +16,6 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.montecarlo import store
 from memsim.support import hdf5
-from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
@@ -49,9 +48,6 @@ class LaunchGroup:
     others: RunResult | None
     positions: tuple[int, ...] = ()
     rest: np.ndarray | None = None
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("LaunchGroup")
 
     @property
     def typical(self) -> RunResult:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.api.arguments import named_gpu, trace_file
 from memsim.gpu.defaults import DEFAULT_GPU
-from memsim.support.deprecated import deprecation
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,7 +65,6 @@ def capture(
     fast_math: bool = False,
     snapshot_only: bool = False,
     to_end: bool = False,
-    stop: bool | None = None,
     stand_ins: bool = False,
     keep: str | Path | None = None,
     cached: bool = True,
@@ -97,7 +94,6 @@ def capture(
             kernel that `kernel` names has its trace.
         stand_ins: with launch ``"all"``: launches that are alike stand for each other (docs/how_to/profile.md), and
             ``program`` of the result names the trace of each.
-        stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
         cached: for CUDA C++ files: take an earlier capture from the cache without running the program; else keep it
         progress: called with the blocks done, and all.
@@ -114,8 +110,6 @@ def capture(
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_sources
 
-    if stop is not None:
-        warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
     first, output, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
     selection = _selection(output, kernel, launch, blocks, snapshot_only, registers, to_end, stand_ins)

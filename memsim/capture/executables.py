@@ -22,7 +22,6 @@ FLAGS = (
 SUPPORTED_RUNTIMES = (12, 13)
 _FAT_BINARIES = (".nv_fatbin", ".nv_relfatbin", "__nv_relfatbin")
 _RUNTIME = re.compile(r"libcudart\.so\.(\d+)")
-_PYTHON = re.compile(r"python(3(\.\d+)?)?")
 _NEEDED, _STRINGS, _RPATH = 1, 5, 15  # tags of the dynamic section (ELF-64 object file format 1.5, figure 5-10)
 _DYNAMIC = struct.Struct("<qQ")
 
@@ -58,15 +57,6 @@ def find_program(name: str) -> Path:
     if not os.access(path, os.X_OK):
         raise InputError(name, "program", "is not executable; give an executable, CUDA C++ files or a Python file")
     return path.absolute()
-
-
-def is_python(program: Path) -> bool:
-    """Whether a program is a Python interpreter.
-
-    >>> is_python(Path("/usr/bin/python3.11")), is_python(Path("python-config"))
-    (True, False)
-    """
-    return _PYTHON.fullmatch(program.name) is not None
 
 
 def check_program(program: Path, shown: str, gpu: GPU) -> Executable | None:

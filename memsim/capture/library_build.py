@@ -125,8 +125,8 @@ def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
 
 
 def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]:
-    """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
-    separate = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
+    """A folder's files as one unit; those that define functions from the lists of names declare them differently."""
+    separate = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables", "same")]
     units = [LibrarySource(f"{name}_{path.stem}", (path,)) for path in separate if path.exists()]
     return [
         LibrarySource(name, _sources(folder, "version.cpp", *(path.name for path in separate)), options=options),
@@ -179,6 +179,17 @@ def _write_tables(folder: Path) -> None:
     (folder / "functions.def").write_text("\n".join(lines) + "\n")
     functions = [f"FUNCTION({name})\n" for name in listed_names("runtime")]
     (folder / "unsupported.def").write_text("".join(functions))
+    (folder / "same.def").write_text("".join(_same(word) for word in listed_names("same")))
+
+
+def _same(word: str) -> str:
+    """Macro calls for a word of the list of functions that the runtime API has in common with the driver API."""
+    names, _, streams = word.partition(":")
+    name, _, function = names.partition("=")
+    function = function or name.replace("cuda", "cu", 1)
+    call = f"MEMSIM_SAME({name}, {function}, a, b, c, d, e, f)\n"
+    own = ", ".join(f"own({each})" if str(k) in streams else each for k, each in enumerate("abcdef", 1))
+    return call + (f"MEMSIM_SAME({name}_ptsz, {function}, {own})\n" if streams else "")
 
 
 def _named(units: Sequence[LibrarySource], *names: str) -> tuple[str, ...]:

@@ -106,7 +106,6 @@ _SnapshotOnly = Annotated[
 _ToEnd = Annotated[
     bool, typer.Option("--to-end", help="Run the program to its end. Default: it ends when the trace is complete.")
 ]
-_Stop = Annotated[bool, typer.Option("--stop", hidden=True)]
 _Keep = Annotated[Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")]
 _NoCache = Annotated[bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")]
 
@@ -131,7 +130,6 @@ def capture(
     fast_math: _FastMath = False,
     snapshot_only: _SnapshotOnly = False,
     to_end: _ToEnd = False,
-    stop: _Stop = False,
     keep: _Keep = None,
     no_cache: _NoCache = False,
     force: Force = False,
@@ -169,7 +167,6 @@ def capture(
 
     printed = chosen_format(format)
     code = _checked_code(files, ptx, sass, arguments, fast_math)
-    _warn_of_stop(stop)
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
@@ -191,13 +188,6 @@ def capture(
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     print_output(traces_output(captured.traces), printed, quiet)
-
-
-def _warn_of_stop(stop: bool) -> None:
-    from memsim.support.deprecated import deprecation
-
-    if stop:
-        typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
 
 
 def _print_hint(quiet: bool, to_end: bool) -> None:

@@ -13,7 +13,6 @@ The rest of memsim looks into one kernel; this room looks at the program around 
 from memsim.host.program import Direction, Graph, HostProgram, KernelWork, Managed, Nested, Stream, Touch
 from memsim.host.system import simulate
 from memsim.host.timeline import Span, Timeline
-from memsim.support.deprecated import old_names
 
 __all__ = [
     "Direction",
@@ -28,5 +27,3 @@ __all__ = [
     "KernelWork",
     "simulate",
 ]
-
-__getattr__ = old_names(__name__)

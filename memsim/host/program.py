@@ -44,15 +44,6 @@ class KernelWork:
         if not 0 <= self.block_us < math.inf:
             raise InputError("kernel", "block_us", f"is {self.block_us}; give microseconds, 0 or more")
 
-    @property
-    def alone_us(self) -> float:
-        """Time of the kernel when the GPU does nothing else.
-
-        >>> KernelWork(blocks=1000, wave_blocks=640, block_us=5.0).alone_us
-        10.0
-        """
-        return math.ceil(self.blocks / self.wave_blocks) * self.block_us
-
     @classmethod
     def of(cls, result: RunResult) -> KernelWork:
         """The kernel of a simulation, which takes its predicted time when alone, after `host.launch_us`."""

@@ -3,8 +3,5 @@
 from memsim.measured.comparison import MetricLine, ReportComparison, compare_with_report
 from memsim.measured.launch import MeasuredLaunch
 from memsim.measured.report import read_report
-from memsim.support.deprecated import old_names
 
 __all__ = ["ReportComparison", "MetricLine", "MeasuredLaunch", "compare_with_report", "read_report"]
-
-__getattr__ = old_names(__name__)

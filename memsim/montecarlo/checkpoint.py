@@ -1,8 +1,7 @@
 """The checkpoint of a run or a study: finished trials, kept next to the output until it is complete.
 
-Trials depend on their point and their number alone, so those of an earlier run of the same trace, GPU and seed are as
-good as new ones, whether it ended, was interrupted or was killed. A run and a study keep theirs alike, by what each
-trial depends on.
+A trial depends on its point and its number alone. So the finished trials of an earlier run of the same trace, GPU and
+seed can be used again, whether that run ended, was interrupted or was killed. Runs and studies use the same journal.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class Checkpoint:
     """Trials on the disk; without an output, nothing is kept.
 
     Attributes:
-        complete: whether the output is written, so that what was kept for it may go.
+        complete: whether the output is written, so that the journal may be removed.
     """
 
     def __init__(self, out: str | Path = "", journal: Journal | None = None, saved: Iterable[Trials] = ()) -> None:
@@ -80,10 +79,10 @@ class Checkpoint:
     @property
     def shown(self) -> str:
         """What is in the journal, and how to use it."""
-        return f"{_trials(self.rows)} kept, go on with --resume"
+        return f"{_trials(self.rows)} kept, continue with --resume"
 
     def close(self) -> None:
-        """Let go of the journal, which stays while it holds the only copy of a trial."""
+        """Close the journal, and remove it unless it holds the only copy of a trial."""
         if self._journal is not None:
             self._journal.close() if self.rows else self._journal.remove()
 
@@ -95,14 +94,14 @@ class Checkpoint:
 
 
 class _UndecidedOutput(InputError):
-    """The user is to say what becomes of what is there."""
+    """The error that asks the user what to do with existing results."""
 
 
 def check_resume_or_force(out: str | Path, resume: bool, force: bool, *inputs: str | Path) -> None:
-    """Refuse a result file that exists unless the user says what becomes of it, and one that cannot be written.
+    """Refuse a result file that cannot be written, or that exists and may be neither continued nor replaced.
 
     Args:
-        inputs: what is read for it, which it must not replace.
+        inputs: files that the run reads, which it must not replace.
 
     Raises:
         InputError: see there.
@@ -118,13 +117,13 @@ def check_resume_or_force(out: str | Path, resume: bool, force: bool, *inputs: s
 def open_checkpoint(
     out: str | Path | None, load: Callable[[str | Path], Iterable[Trials]], resume: bool, force: bool
 ) -> Iterator[Checkpoint]:
-    """Trials that the block adds stay on the disk, whatever ends it, until it has written the output.
+    """Keep the trials that the block adds on the disk until it has written the output, however the block ends.
 
     Args:
         out: the output; None: nothing is kept.
         load: reads the trials of an output.
-        resume: go on with the trials of `out`, and with those that a killed run left; without any, begin.
-        force: begin anew.
+        resume: continue with the trials of `out` and those that a killed run left. Without any, start.
+        force: start again, without these trials.
 
     Raises:
         InputError: `out` exists, or a killed run left trials, and neither is given; another run writes to it. One that
@@ -163,7 +162,7 @@ def open_checkpoint(
 
 
 def _text(about: Mapping[str, Any]) -> str:
-    """Names all that trials depend on but their numbers."""
+    """A name for everything that trials depend on, apart from their numbers."""
     return json.dumps(identity(about), sort_keys=True)
 
 
@@ -176,7 +175,7 @@ def _check_same(out: str | Path, found: Mapping[str, Any], expected: Mapping[str
 
 
 def _leaves(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """A nested value flat, its names joined by dots."""
+    """Flatten a nested value; its names are joined by dots."""
     found: dict[str, Any] = {}
     for name, part in value.items():
         found |= _leaves(part, f"{prefix}{name}.") if isinstance(part, Mapping) else {prefix + name: part}

@@ -1,7 +1,7 @@
-"""The run engine: gives the trials of points to workers, takes in what they answer, and keeps it at once.
+"""The run engine: gives the trials of points to workers, and stores each trial as soon as it is finished.
 
-A run is one point; a study is many. What a trial draws depends on its seed and number alone, so neither the workers nor
-what finishes first changes a result.
+A run is one point; a study is many. A trial's random draws depend on its seed and number alone, so neither the number
+of workers nor the order in which trials finish changes a result.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class TrialEvent:
     Attributes:
         point: its point.
         number: its number.
-        trial: None: its worker was lost, and it is begun again.
-        seconds: by phase, of the worker; None: the trial was there before.
+        trial: the finished trial; None: its worker was lost, and the trial starts again.
+        seconds: of the worker, by phase; None: an earlier run had finished the trial.
         ended: whether the point has enough trials with it.
     """
 
@@ -47,9 +47,9 @@ class TrialDriver:
     """Gives trials to workers, point after point.
 
     Args:
-        points: whose trials are wanted.
+        points: whose trials are to be replayed.
         checkpoint: where finished trials are kept.
-        report: called with whatever happens to a trial.
+        report: called with each event of a trial.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class TrialDriver:
         self._lost: Counter[tuple[int, int]] = Counter()
 
     def take_up(self) -> bool:
-        """Take in the trials that are there: kept for this work, or left by another run of the same point.
+        """Use the trials that exist already: in the checkpoint, or in the cache from another run of the same point.
 
         Returns:
-            Whether no Ctrl-C came.
+            False after Ctrl-C.
         """
         with _until_interrupted() as complete:
             for point in self._points:
@@ -75,10 +75,10 @@ class TrialDriver:
         return bool(complete)
 
     def run(self, workers: Workers) -> bool:
-        """Have the others replayed.
+        """Replay the other trials.
 
         Returns:
-            Whether all are finished; not, after Ctrl-C.
+            Whether all are finished: False after Ctrl-C.
         """
         unfinished = {number: point for number, point in enumerate(self._points) if not point.used}
         try:
@@ -98,7 +98,7 @@ class TrialDriver:
         return bool(complete)
 
     def _next(self, unfinished: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
-        """Trials to begin: those that are needed, point after point; then, should room be left, those that may be."""
+        """Trials to start: those that are needed, point after point; then, if workers are idle, those that may be."""
         for ahead in (1, room + sum(len(point.under_way) for point in unfinished.values())):
             for number, point in unfinished.items():
                 while room > 0 and (trial := point.next_trial(ahead)) is not None:
@@ -122,7 +122,7 @@ class TrialDriver:
         self._report(TrialEvent(point, number, trial, seconds, not before and point.used > 0))
 
     def _failed(self, key: tuple[int, int], error: Exception) -> None:
-        """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
+        """Start a trial again whose worker was killed or had no memory, unless this has happened ATTEMPTS times."""
         if not is_lost_worker(error):
             raise error
         point, trial = self._points[key[0]], f"trial {key[1]}{self._points[key[0]].label}"
@@ -136,7 +136,7 @@ class TrialDriver:
 
 @contextmanager
 def _until_interrupted() -> Iterator[list[bool]]:
-    """Ctrl-C ends the block; what it is given holds something after a block that came to its end."""
+    """Ctrl-C ends the block. The list that it gives has an element only if the block came to its end."""
     complete: list[bool] = []
     try:
         yield complete

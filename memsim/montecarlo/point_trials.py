@@ -63,12 +63,12 @@ class PointTrials:
 
     @property
     def answer(self) -> Trials | None:
-        """Its trials, or as many as there are."""
+        """The trials that answer the point, or as many of them as are finished."""
         chosen = {k: self.finished[k] for k in sorted(self.finished) if k < (self.used or self.rule.most)}
         return Trials.of(chosen, **self.texts) if chosen else None
 
     def next_trial(self, ahead: int) -> int | None:
-        """A trial to begin: at most `ahead` beyond those known to be needed; None: none for now."""
+        """The number of a trial to start, at most `ahead` beyond those known to be needed; None: no trial now."""
         if self.used:
             return None
         known = self.rule.most if self._enough is None else max(self.rule.least, self._judged + ahead)
@@ -78,7 +78,7 @@ class PointTrials:
         return None
 
     def add(self, number: int, trial: Trial) -> None:
-        """Take in a trial, and ask the rule about the first ones in order: when they come does not matter."""
+        """Add a finished trial, and apply the stopping rule to the first trials in order, whenever they finished."""
         self.finished[number] = trial
         while not self.used and self._judged in self.finished:
             enough = self._enough is not None and self._enough(

@@ -1,9 +1,8 @@
 """Worker processes that can be ended at any moment, and end with their parent.
 
-Each has a pipe of its own. concurrent.futures and loky have one for the results of all: a worker that is killed while
-it writes there leaves half a message, for whose other half everybody waits, or the pool is broken as a whole. Here a
-killed worker takes only its own items with it, another one takes its place, and all can be ended in the middle of an
-item.
+Each worker has a pipe of its own. concurrent.futures and loky have one pipe for all results: if a worker is killed
+while it writes there, half a message remains, and the pool hangs or breaks. Here a killed worker loses only its own
+items, another one takes its place, and all workers can be ended in the middle of an item.
 """
 
 from __future__ import annotations
@@ -34,15 +33,16 @@ AHEAD = 2  # items that a worker holds, so that it never waits for the next
 
 
 class WorkerKilled(BrokenExecutor):
-    """The worker that had an item was killed, most often by the system for the memory it took."""
+    """The worker of an item was killed, most often by the system because it used too much memory."""
 
 
 class Processes:
     """Workers that apply a function to items.
 
     Args:
-        function: of the parts of an item; of a module (or a partial of one), as another process must find it.
-        workers: how many at most; each is started when there is an item for it.
+        function: called with the parts of an item. A function of a module (or a partial of one), since another process
+            must find it.
+        workers: at most so many; each starts when there is an item for it.
     """
 
     def __init__(self, function: Callable[..., Any], workers: int) -> None:
@@ -80,7 +80,7 @@ class Processes:
         return found
 
     def close(self) -> None:
-        """End the workers at once, and remove their temporary files: killed, they could not."""
+        """End the workers at once, and remove their temporary files, which a killed worker cannot do."""
         with deferred():
             for worker in self._team:
                 worker.end()
@@ -153,7 +153,7 @@ class _Worker:
         theirs.close()  # so that the process's end is the pipe's
 
     def give(self, key: Any, item: tuple[Any, ...]) -> None:
-        """Hand over an item; that the worker is gone shows when its answer is waited for."""
+        """Send an item. If the worker is gone, waiting for the answer reports it."""
         with suppress(_Killed), _noticing_its_death():
             self.pipe.send((key, item))
         self.keys.add(key)
@@ -198,7 +198,7 @@ def _work(function: Callable[..., Any], pipe: Connection, scratch: str) -> None:
 
 
 def _end_with_parent() -> None:
-    """A killed parent cannot end its workers."""
+    """End this worker when its parent dies: a killed parent cannot end its workers."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()

@@ -64,7 +64,7 @@ def run(
     engine: str = Engine.compiled,
     sample: bool = False,
 ) -> Trials:
-    """Replay `trace` on `gpu`, `trials` times; what is not said here, :func:`memsim.simulate` says.
+    """Replay `trace` on `gpu`, `trials` times. :func:`memsim.simulate` documents the other arguments.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
     trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order (Trials of one), so the
@@ -76,7 +76,7 @@ def run(
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
-            and its number; not for a result that is checkpoint.
+            and its number. Such a result cannot be written to a file.
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
@@ -160,15 +160,15 @@ def simulate_each(
 ) -> dict[GPU, Trials]:
     """Trials of a trace on every GPU; the same trial number draws the same on all of them.
 
-    What GPUs that coalesce alike share is made once.
+    GPUs that coalesce alike share their transactions, which are made once.
 
     Args:
-        gpus: one that is named twice is replayed once.
+        gpus: a GPU that is named twice is replayed once.
         progress: called with the trials done, and all.
 
     Raises:
         InputError: a kernel whose block fits no SM; a worker that is killed again and again.
-        KeyboardInterrupt: Ctrl-C; what was finished is of no use without the rest.
+        KeyboardInterrupt: Ctrl-C; the finished trials are of no use without the others.
     """
     different = list(dict.fromkeys(gpus))
     done, total = count(1), trials * len(different)
@@ -185,14 +185,14 @@ def simulate_each(
 
 
 def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """What :func:`demand` finds, with a bar."""
+    """The result of :func:`demand`, with a progress bar."""
     laid_out, _ = prepared(execution, trace)
     with phase("profiling accesses", "rows", trace.n_instructions):
         return demand(trace, laid_out)
 
 
 def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
-    """Have the trials that are missing replayed; the trace is coalesced and laid out here, once for all processes."""
+    """Replay the missing trials. The trace is coalesced and laid out here, once for all processes."""
     try:
         execution, _ = prepared(point.job.execution, trace)
         if point.job.engine is Engine.compiled:
@@ -210,7 +210,7 @@ def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | N
 
 
 def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
-    """How many processes replay so many trials the soonest: one where they take less than the processes' start."""
+    """The number of processes that finish the trials first: one if starting more takes longer than the trials."""
     return default_jobs() if sum(len(one.lines) for one in launches) * trials >= _FOR_PROCESSES else 1
 
 
@@ -228,7 +228,7 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
 
 
 def _checked(engine: str, warm: bool, sample: bool) -> Engine:
-    """The engine of a name, if it can replay what is asked for."""
+    """The engine of a name, if it supports the requested options."""
     if engine not in list(Engine):
         raise InputError("run", "engine", f"is {engine!r}; must be {' or '.join(Engine)}")
     if engine == Engine.reference and warm:
@@ -240,13 +240,13 @@ def _checked(engine: str, warm: bool, sample: bool) -> Engine:
 
 @cache
 def versions() -> dict[str, str]:
-    """Python's, memsim's and those of the packages that results depend on; each takes a search of what is installed."""
+    """The versions of Python, memsim and the packages that results depend on. Looking one up takes time."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 
 def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
-    """Everything a result must carry to be understood and made again."""
+    """Everything that a result needs so that it can be understood and reproduced."""
     return {
         "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
@@ -270,12 +270,12 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 
 def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """What a trace requests on the GPU, as it is laid out: `executed`, and one of `profiles` per static instruction."""
+    """The demand of a trace on a GPU: `executed` for the whole kernel, and `profiles`, one per static instruction."""
     return {"executed": executed(trace, execution), "profiles": [dict(vars(one)) for one in profile(trace, execution)]}
 
 
 def add_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], demand: Mapping[str, Any]) -> None:
-    """Add to a result's texts what :func:`demand` found."""
+    """Add the result of :func:`demand` to a result's texts."""
     about["executed"] = demand["executed"]
     for op, found in zip(ops, demand["profiles"], strict=True):
         op["profile"] = found

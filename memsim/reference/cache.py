@@ -207,11 +207,9 @@ class CacheSlice(QueueServer):
 
     def lines(self, line: int, mask: int) -> list[tuple[int, int]]:
         """The level's lines in which sectors of an L1 line lie: number, and sectors of that line."""
-        found = []
-        for position in range(self.lines_per_packet):
-            if own := mask >> position * self.sectors_per_line & self.every:
-                found.append((line * self.lines_per_packet + position, own))
-        return found
+        first, size = line * self.lines_per_packet, self.sectors_per_line
+        own = [mask >> k * size & self.every for k in range(self.lines_per_packet)]
+        return [(first + k, sectors) for k, sectors in enumerate(own) if sectors]
 
     def in_packet(self, line: int, mask: int) -> int:
         """Sectors of a line of the level as sectors of the L1 line that it is in."""

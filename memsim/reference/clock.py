@@ -59,9 +59,13 @@ class Clock(simpy.Environment):
 
     def call(self, time: int, stage: tuple[int, ...], function: Callable[..., Any], *arguments: Any) -> None:
         """Call a function in a stage of the cycle `time`."""
-        callbacks = self.at(time, *stage).callbacks
-        assert callbacks is not None
-        callbacks.append(lambda event: function(*arguments))
+        after(self.at(time, *stage), function, *arguments)
+
+
+def after(event: simpy.Event, function: Callable[..., Any], *arguments: Any) -> None:
+    """Call a function when an event that lies ahead happens."""
+    assert event.callbacks is not None
+    event.callbacks.append(lambda event: function(*arguments))
 
 
 class Signal:

@@ -21,6 +21,7 @@ from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR, distances
 from memsim.reference.packets import Fetch, Receiver, Statistics
 
 Command = tuple[int, str, int, int]  # clock, name, bank, row
+NEVER = 2**62  # clocks between refreshes of memory that needs none
 
 
 class Channel:
@@ -34,9 +35,7 @@ class Channel:
         self.clock, self.number, self.dram, self.statistics = clock, number, gpu.dram, statistics
         self.timing = gpu.dram.timing
         self.fcfs = self.dram.policy is DramPolicy.fcfs
-        self.with_reads = (
-            self.dram.write_turns is WriteTurns.with_reads
-        )  # writes wait to become a batch of reads' queue
+        self.with_reads = self.dram.write_turns is WriteTurns.with_reads  # writes join the reads' queue in batches
         self.finish_opened = self.dram.write_turns is WriteTurns.finish_opened
         self.distances = cache(partial(distances, self.timing))
         self.ratio = Fraction(round(self.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000))  # clocks per SM cycle
@@ -55,8 +54,8 @@ class Channel:
         self.recent: list[Command] = []  # commands that can still delay others
         self.longest = sum(value or 0 for value in self.timing.model_dump(exclude={"refi"}).values())  # such a delay
         self.next_clock = 0
-        refi = self.timing.refi
-        self.refresh_due = (number + 1) * refi // self.dram.channels if refi else None
+        self.refresh_interval = self.timing.refi or NEVER
+        self.refresh_due = (number + 1) * self.refresh_interval // self.dram.channels
         clock.process(self.run())
 
     # Time
@@ -102,7 +101,7 @@ class Channel:
 
     def act(self) -> bool:
         """Do one thing that can be done in this clock; False if there is none left."""
-        due = self.refresh_due is not None and self.refresh_due <= self.next_clock
+        due = self.refresh_due <= self.next_clock
         if due and not self.started:
             self.refresh()
             return True
@@ -114,8 +113,7 @@ class Channel:
         """The next clock in which a command can be issued or a request arrives."""
         clocks = [self.arrival_clock(r) for r in self.waiting[:1] if self.arrival_clock(r) > self.next_clock]
         if self.queue:
-            clocks += [] if self.refresh_due is None else [self.refresh_due]
-            clocks += [self.ready_clock(r) for r in self.queue]
+            clocks += [self.refresh_due, *map(self.ready_clock, self.queue)]
         self.recent = [command for command in self.recent if command[0] > self.next_clock - self.longest]
         return max(self.next_clock + 1, min(clocks, default=0))
 
@@ -195,7 +193,7 @@ class Channel:
         first = [before[-1] + self.timing.rrd] if before else []
         first += [before[-4] + self.timing.faw] if len(before) >= 4 else []
         closing = self.timing.rp if request.location[1] in self.open_rows else 0
-        return self.refresh_due is not None and max([self.next_clock + closing, *first]) >= self.refresh_due
+        return max([self.next_clock + closing, *first]) >= self.refresh_due
 
     def row_requests(self, eligible: list[Fetch]) -> list[Fetch]:
         """The oldest request of every bank for whose open row there is none."""
@@ -207,14 +205,13 @@ class Channel:
     # Commands
 
     def refresh(self) -> None:
-        assert self.refresh_due is not None and self.timing.refi is not None
         clock = max(self.refresh_due, self.started_served)
         close = max([clock, *(self.earliest(PRE, bank, clock) for bank in self.open_rows)])
         for bank in sorted(self.open_rows):
             self.log(PRE, bank, self.open_rows[bank], close)
         self.open_rows.clear()
         self.log(REF, 0, -1, self.earliest(REF, 0, clock))
-        self.refresh_due += self.timing.refi
+        self.refresh_due += self.refresh_interval
 
     def open_row(self, request: Fetch) -> None:
         _, bank, row = request.location
@@ -231,8 +228,8 @@ class Channel:
         """Read or write sectors of a request in an open row: all of them, or with bank groups one."""
         every = request.mask.bit_count()
         if self.sectors_left[request] == every:
-            event = f"{'write' if request.write else 'read'}_{'miss' if bank in self.unused_rows else 'hit'}"
-            self.statistics.count(request.op, "dram", event, {event: every})
+            kind, event = "write" if request.write else "read", "miss" if bank in self.unused_rows else "hit"
+            self.statistics.count(request.op, "dram", kind, event, {event: every})
         self.unused_rows.discard(bank)
         now, name = 1 if self.dram.bank_groups else every, WR if request.write else RD
         for _ in range(now):

@@ -6,6 +6,7 @@ misses to the same sectors share that event instead of sending a packet of their
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from memsim.gpu.choices import FullSet, L1WritePolicy
@@ -109,10 +110,8 @@ class L1Cache:
             self.invalidate(line, mask)
         if sent:
             packet = self.send(Request.reduction if reduction else Request.store, line, sent, access.op)
-            packet.partial, packet.words = (
-                int(trace.partial[number]),
-                int(trace.words[number] if len(trace.words) else 0),
-            )
+            packet.partial = int(trace.partial[number])
+            packet.words = int(trace.words[number]) if len(trace.words) else 0
         self.count(access, "atomic" if reduction else "write", event, mask, hits)
         return True
 
@@ -123,8 +122,8 @@ class L1Cache:
         way = self.set_of(line).find_victim()
         if way is None:
             return None
-        if way.line is not None:
-            self.model.home(way.line, self.sm.number).forget_sharer(way.line, self.sm.number)
+        if way.line is not None:  # a replacement hint: the directory in L2 need not invalidate the line here
+            self.model.home(way.line, self.sm.number).sharers[way.line].discard(self.sm.number)
         self.write_back(way, way.dirty)
         self.set_of(line).fill(way, line)
         way.allocated = self.sm.clock.now
@@ -185,7 +184,6 @@ class L1Cache:
         self, access: OutstandingAccess, kind: str, event: str, mask: int, hits: int = 0, merges: int = 0
     ) -> None:
         """Count a transaction, and its sectors by where they were."""
-        units = {f"{kind}_hit": hits.bit_count(), f"{kind}_merge": merges.bit_count()}
-        others = (mask & ~hits & ~merges).bit_count()
-        units[f"{kind}_{event}"] = units.get(f"{kind}_{event}", 0) + others
-        self.model.statistics.count(access.op, "l1", f"{kind}_{event}", units)
+        sectors = Counter(hit=hits.bit_count(), merge=merges.bit_count())
+        sectors[event] += (mask & ~hits & ~merges).bit_count()
+        self.model.statistics.count(access.op, "l1", kind, event, sectors)

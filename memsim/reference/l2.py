@@ -124,9 +124,7 @@ class L2Slice(CacheSlice):
         """A packet has been looked up: it is counted, and answered now or when its data have come."""
         self.occupy(self.service_cycles(packet))
         outcome, self.outcome = self.outcome, Outcome()
-        kind = packet.access
-        counted = {f"{kind}_{name}": number for name, number in outcome.sectors.items()}
-        self.model.statistics.count(packet.op, "l2", f"{kind}_{outcome.event}", counted)
+        self.model.statistics.count(packet.op, "l2", packet.access, outcome.event, outcome.sectors)
         if packet.request in READS:
             self.model.prefetch_after(packet, outcome.event in ("miss", "sector_miss") or outcome.prefetched)
         elif packet.line in self.copied:
@@ -251,10 +249,6 @@ class L2Slice(CacheSlice):
         if unsectored or self.lines_per_packet == 1:
             del self.sharers[line]
 
-    def forget_sharer(self, line: int, sm: int) -> None:
-        """An L1 has replaced a line, so it needs no invalidation (a directory with replacement hints)."""
-        self.sharers[line].discard(sm)
-
     # Prefetches
 
     def prefetch(self, packet: Packet) -> None:
@@ -349,7 +343,7 @@ class L2Slice(CacheSlice):
         if way and not packet.mask & ~way.valid:
             self.occupy(self.service_cycles(packet))
             self.set_of(packet.line).touch(way)
-            self.model.statistics.count(packet.op, "l2", "read_hit", {"read_hit": packet.mask.bit_count()})
+            self.model.statistics.count(packet.op, "l2", "read", "hit", {"hit": packet.mask.bit_count()})
             self.model.interconnect.reply(packet, self.number)
             return
         self.occupy(self.cycle * self.l2.sector_cycles)  # one lookup

@@ -14,9 +14,8 @@ class MemoryPort(L2Slice):
 
     def look_up_all(self, packet: Packet) -> bool:
         """Send a packet on to memory; an atomic reads first."""
-        event, store = f"{packet.access}_miss", packet.request is Request.store
-        self.model.statistics.count(packet.op, "l2", event, {event: packet.mask.bit_count()})
-        kind = {"write": True} if store else {"targets": [packet]}
+        self.model.statistics.count(packet.op, "l2", packet.access, "miss", {"miss": packet.mask.bit_count()})
+        kind = {"write": True} if packet.request is Request.store else {"targets": [packet]}
         self.send(self.memory_request(packet.line, packet.mask, packet.op, **kind))
         return True
 

@@ -89,8 +89,8 @@ class Statistics:
         self.transactions = 0
         self.dram_requests: list[tuple[int, int]] = []  # (line, sector mask), in order
 
-    def count(self, op: int, level: str, event: str, sectors: dict[str, int]) -> None:
-        """Count one transaction under the event of its worst sector, and its sectors each under their own event."""
-        self.counts[op, level, event, "transactions"] += 1
+    def count(self, op: int, level: str, kind: str, event: str, sectors: dict[str, int]) -> None:
+        """Count an access of a kind: the transaction under its worst sector's event, each sector under its own."""
+        self.counts[op, level, f"{kind}_{event}", "transactions"] += 1
         for name, number in sectors.items():
-            self.counts[op, level, name, "sectors"] += number
+            self.counts[op, level, f"{kind}_{name}", "sectors"] += number

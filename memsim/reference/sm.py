@@ -39,6 +39,7 @@ class MultiprocessorUnit:
     def __init__(self, model: ReferenceModel, number: int, slots: int) -> None:
         self.model, self.number, self.clock, self.gpu = model, number, model.clock, model.gpu
         self.scoreboard = self.gpu.sm.dependence is Dependence.scoreboard
+        self.loads_tracked = self.gpu.sm.loads_per_warp or LOADS_TRACKED
         self.slots = slots
         self.issue_units = [IssueUnit(self.gpu) for _ in range(self.gpu.sm.schedulers or 1)]
         self.l1 = L1Cache(self)
@@ -196,23 +197,26 @@ class MultiprocessorUnit:
 
     # Loads
 
-    def needed(self, warp: Warp) -> list[OutstandingLoad]:
-        """The loads whose data a warp needs before its next instruction issues, or before it ends."""
-        everything = [load for loads in warp.loads.values() for load in loads]
-        if warp.pc == warp.end:
-            return everything
-        i = self.model.trace.instructions[warp.pc]
-        if not self.scoreboard:
-            return everything if i["flags"] & SEQUENCE_ENDS else []
-        control = self.model.control(warp.pc)
-        named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
-        found = [load for k in named for load in warp.scoreboards[k]]
-        for each, column in zip(LoadClass, WAIT_COLUMNS, strict=True):
+    def take_needed(self, warp: Warp) -> list[OutstandingLoad]:
+        """Stop tracking the loads whose data a warp needs before its next instruction, or its end; return them."""
+        found = []
+        if warp.pc == warp.end or not self.scoreboard:
+            for loads in warp.loads.values():
+                found += loads
+                loads.clear()
+            return found
+        i, control = self.model.trace.instructions[warp.pc], self.model.control(warp.pc)
+        for k in range(SCOREBOARDS):
+            if control is not None and control["wait"] >> k & 1:
+                found += warp.scoreboards.pop(k, [])
+        for each, column in zip(LoadClass, WAIT_COLUMNS, strict=True):  # loads of a class are counted in order
             loads, most = warp.loads[each], int(i[column])
             unanswered = len(loads) if most == NO_LIMIT else most
             if i["answers"] == each:  # it will be one of the unanswered loads itself
-                unanswered = min(unanswered, (self.gpu.sm.loads_per_warp or LOADS_TRACKED) - 1)
-            found += loads[: max(len(loads) - unanswered, 0)]
+                unanswered = min(unanswered, self.loads_tracked - 1)
+            first = max(len(loads) - unanswered, 0)
+            found += loads[:first]
+            del loads[:first]
         return found
 
     def groups_done(self, warp: Warp) -> int:
@@ -231,21 +235,14 @@ class MultiprocessorUnit:
         control = self.model.control(warp.pc)
         limited = control is not None and (control["wait"] > 0 or control["products"] != NO_LIMIT)
         limited |= any(i[column] != NO_LIMIT for column in WAIT_COLUMNS)
-        return limited or any(not load.waited for load in self.needed(warp))
+        return limited or any(len(warp.loads[each]) >= self.loads_tracked for each in LoadClass if i["answers"] == each)
 
     def wait_for_loads(self, warp: Warp, time: int) -> Process:
         """Wait for the loads that the next instruction needs, from `time` on."""
         warp.in_sequence = False
         time = max(time, self.groups_done(warp))
-        for load in self.needed(warp):
+        for load in self.take_needed(warp):
             time = max(time, (yield load.answered))
-            load.waited = True
-        # Loads of a class are counted in order, so one that was waited for stands until all before it were.
-        for loads in warp.loads.values():
-            while loads and loads[0].waited:
-                del loads[0]
-        for number, loads in warp.scoreboards.items():
-            warp.scoreboards[number] = [load for load in loads if not load.waited]
         yield self.turn(warp, time)
 
     def finish(self, access: OutstandingAccess, time: int) -> None:

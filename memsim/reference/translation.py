@@ -13,7 +13,7 @@ import simpy
 
 from memsim.gpu.choices import Replacement
 from memsim.reference.cache import CacheSets, Way
-from memsim.reference.clock import CycleStage, Process, Signal
+from memsim.reference.clock import CycleStage, Process, Signal, after
 from memsim.reference.interconnect import Interconnect, Rank
 from memsim.reference.packets import Packet, Request
 
@@ -150,9 +150,7 @@ class AddressTranslation:
         if entry not in self.walks:
             self.walks[entry] = self.clock.event()
             self.clock.process(self.walk(entry, page))
-        callbacks = self.walks[entry].callbacks
-        assert callbacks is not None
-        callbacks.append(lambda event: self.answer(tlb, page, way))
+        after(self.walks[entry], self.answer, tlb, page, way)
 
     def walk(self, entry: int, page: int) -> Process:
         """Process: one page walk, by a walker that is free for it."""

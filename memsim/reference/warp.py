@@ -52,7 +52,6 @@ class OutstandingLoad:
 
     answered: simpy.Event  # succeeds when it is certain when all data are in registers, with that cycle
     phase: int = 0  # of an mbarrier, at which the load arrives then; 0 for none
-    waited: bool = False  # an instruction of the warp has waited for it
 
 
 @dataclass(eq=False)

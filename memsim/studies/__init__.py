@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from memsim.studies.result import StudyTrials
     from memsim.studies.run import DesignStudy
     from memsim.studies.store import StudyCase
-from memsim.support.deprecated import old_names
 
 __all__ = ["StudyCase", "DesignStudy", "StudyTrials"]
 
@@ -22,5 +21,5 @@ _LATER = {
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        return old_names(__name__)(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -1,4 +1,4 @@
-"""What a study found: the trials of every point, and the outputs that follow from them."""
+"""The result of a study: the trials of every point, and outputs computed from them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class StudyTrials:
         cases: kernels and GPUs, each of which is simulated at every point.
         trials: (number of the point, number of the case) -> finished trials; a pair may be absent (a study that was
             interrupted, or a point that was rejected).
-        about: what the study was asked (see studies.store), and how long it took.
+        about: the study as written (see studies.store), and how long it took.
         convention: of the hit ratios.
 
     ::
@@ -101,7 +101,7 @@ class StudyTrials:
         return tuple(OUTPUTS)
 
     def result(self, point: int, case: int = 0) -> RunResult:
-        """All that is known of a case at a point.
+        """The result of a case at a point.
 
         Raises:
             KeyError: it was not simulated.

@@ -1,4 +1,4 @@
-"""Runs a study: its traces once, its trials wherever the executor has room, each kept as soon as it is finished."""
+"""Runs a study: makes its traces once, replays its trials on the executor, and stores each trial when it finishes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memsim.montecarlo.checkpoint import open_checkpoint
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
@@ -21,7 +21,6 @@ from memsim.studies import store
 from memsim.studies.prepare import points_of, traces_of
 from memsim.studies.result import StudyTrials
 from memsim.studies.study import StudyDesign, StudyRun
-from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import listening
@@ -37,12 +36,12 @@ class State:
 
     Attributes:
         phase: "describing" or "replaying".
-        traces, points, trials: done; a point is done when all its cases are.
-        all_traces, all_points, all_trials: to be done; trials at most.
+        traces, points, trials: finished; a point is finished when all its cases are.
+        all_traces, all_points, all_trials: of the whole study; of trials, the most that there can be.
         saved: trials that points which stopped early did not need.
         restored: trials that an earlier run had finished.
-        lost: trials whose worker was killed or had no memory, which were begun again.
-        seconds: by phase, added over workers.
+        lost: trials whose worker was killed or had no memory, which started again.
+        seconds: by phase, summed over workers.
     """
 
     phase: str = "describing"
@@ -56,9 +55,6 @@ class State:
     restored: int = 0
     lost: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("State")
 
 
 Report = Callable[[State], None]
@@ -130,17 +126,17 @@ class DesignStudy(StudyDesign):
     ) -> StudyTrials:
         """Run all trials of all points.
 
-        What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what
-        finishes first changes a number, and the same trial draws the same at every point. Ctrl-C ends it with what is
-        finished.
+        A trial's random draws depend on the study's seed and the trial's number alone. So neither the executor nor the
+        order in which trials finish changes a result, and trials of the same number draw the same at every point.
+        After Ctrl-C the result has the finished trials.
 
         Args:
-            out: the study file; while it is not whole, a journal next to it keeps every finished trial.
+            out: the study file. Until it is complete, a journal next to it keeps every finished trial.
             jobs: processes of this machine.
             executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
-            resume: go on with the trials that an earlier run left in the journal.
-            force: begin anew where `out` or finished trials are.
-            progress: called with how far it is, whenever something is finished.
+            resume: continue with the trials that an earlier run left in the journal.
+            force: start again if `out` or finished trials exist.
+            progress: called with the state of the study, whenever a trace or trial finishes.
 
         Raises:
             InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.

@@ -1,4 +1,4 @@
-"""Which source of randomness makes the spread of a single configuration.
+"""Which source of randomness causes the spread of a single configuration.
 
 Every source can be drawn as in another trial while the rest stays (hierarchy.draws), so trial numbers are inputs like
 any other: points A draw all sources from trials 0 to n - 1, points B from n to 2 n - 1, and a mixed point one source
@@ -30,7 +30,7 @@ class BySource:
 
     Attributes:
         kernel, gpu, digest: what was looked at; digest of the trace.
-        sources: that draw anything on this GPU.
+        sources: of randomness, as far as they draw anything on this GPU.
         outputs: indices by name of the output.
         trials: replays that it took.
     """

@@ -1,4 +1,4 @@
-"""A study: what is asked at which points. All of it is checked when it is made, before anything runs."""
+"""A study: which kernels, GPUs and points to simulate. Everything is checked when the study is made, before a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class StudyRun:
     Attributes:
         point, case: numbers of the two.
         base: name or path of the GPU that was changed.
-        settings: what was changed of it.
+        settings: the fields that were changed, with their values.
         gpu: the GPU, valid, as yet without the share of L1 that the kernel's shared memory takes.
         trace: the trace.
     """

@@ -1,4 +1,4 @@
-"""The model's own error bar: what a preset's uncertain numbers do to the answer, and which of them does most.
+"""The error bar of the model: how uncertain numbers of a preset change the result, and which number matters most.
 
 Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` next to ``value`` in the
 TOML file, a share), or else by a default one: each alone, to both ends, for what it does; and all together, in a Latin

@@ -91,11 +91,8 @@ from math import prod
 
 import numpy as np
 
-from memsim.support.deprecated import old_fields, old_names
-
 SCHEMA = "memsim-trace"
 VERSION = (1, 14)
-__getattr__ = old_names(__name__)
 
 
 class OpKind(IntEnum):
@@ -406,8 +403,6 @@ class Chunk:
     result: np.ndarray
     wait_products: np.ndarray
     addresses: np.ndarray
-
-    __getattr__ = old_fields("Chunk")
 
 
 @dataclass(frozen=True)

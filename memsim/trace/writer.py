@@ -67,7 +67,8 @@ class TraceWriter:
     ) -> None:
         self.path, self._gpu = Path(path), gpu
         self._dtypes = STREAMS | {"instructions/mask": instruction_columns(warp_size)["mask"]}
-        self._about, self._parameters = {"kernel": kernel, "source": source}, dict(parameters)
+        built_from = json.dumps(dict(parameters), sort_keys=True)
+        self._about = {"kernel": kernel, "source": source, "parameters": built_from}
         self._digest = ContentDigest()
         self._held: dict[str, list[np.ndarray]] = {name: [] for name in self._dtypes}  # not yet written
         self._held_bytes = dict.fromkeys(self._dtypes, 0)
@@ -145,14 +146,12 @@ class TraceWriter:
         arrays: Sequence[ArrayInfo],
         issue: Issue | None = None,
         sources: Sources | None = None,
-        parameters: Mapping[str, Any] | None = None,
     ) -> str:
         """Complete the file and return its digest.
 
         Args:
             issue: what is known of waits and mixes; None: neither is.
             sources: the text of the files that `ops` name, as :func:`memsim.trace.source_text.at_hand` finds it.
-            parameters: what more the workload was built from, known by now alone.
 
         The digest covers everything but the writer's version, the GPU and the sources. Compression and batching do not
         change it.
@@ -163,9 +162,7 @@ class TraceWriter:
         for name in self._held:
             self._write_held(name)
         issue = issue or Issue()
-        built_from = json.dumps(self._parameters | dict(parameters or {}), sort_keys=True)
-        about = self._about | {"parameters": built_from}
-        digest = self._digest.hexdigest(about, launch, ops, arrays, issue)
+        digest = self._digest.hexdigest(self._about, launch, ops, arrays, issue)
         known = {"dependence": issue.dependence.value, "instructions": issue.instructions.value, "gpu": self._gpu}
         with writing(self.path):
             _write_table(self._file, "ops", OP_COLUMNS, ops)
@@ -173,7 +170,7 @@ class TraceWriter:
             for name in MIX.fields or ():
                 self._file.create_dataset(f"instruction_mixes/{name}", data=issue.mixes[name])
             source_text.write(self._file, sources or {})
-            for name, text in {**about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
+            for name, text in {**self._about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
             for name, value in asdict(launch).items():
                 self._file.attrs[name] = value

@@ -4,7 +4,6 @@ A *cause* is a kind of problem. A *finding* is a cause at one place in the sourc
 a cause with all its findings. Its *gain* is the share of the time that a replay without the cause saves.
 """
 
-from memsim.support.deprecated import old_names
 from memsim.why.bottlenecks import find_bottlenecks, has_profiles
 from memsim.why.explain import Bottlenecks, explain
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause, Finding, Gain
@@ -23,5 +22,3 @@ __all__ = [
     "find_bottlenecks",
     "regime",
 ]
-
-__getattr__ = old_names(__name__)

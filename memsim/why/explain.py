@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from memsim.analysis.result import RunResult
 from memsim.hierarchy.not_compiled import check_compiled
-from memsim.support.deprecated import old_fields
 from memsim.support.errors import InputError
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause
@@ -32,9 +31,6 @@ class Bottlenecks:
 
     bottlenecks: list[Bottleneck]
     note: str = ""
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("Bottlenecks")
 
 
 def explain(

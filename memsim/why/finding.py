@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from memsim.analysis.statistics import Interval, Sample
-from memsim.support.deprecated import old_fields
 
 LEAST_SHARE = 0.03  # a cause with a smaller attributable share is not reported
 MERGED_ACCESSES = 4  # shared-memory accesses that one wide access replaces
@@ -106,9 +104,6 @@ class Finding:
     ops: tuple[int, ...] = ()
     removed_work: Mapping[str, float] = field(default_factory=dict)
 
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("Finding")
-
 
 @dataclass(frozen=True)
 class Gain:
@@ -124,9 +119,6 @@ class Gain:
     transform: str
     share: Sample
     upper_bound: float
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("Gain")
 
     @property
     def interval(self) -> Interval | None:
@@ -153,9 +145,6 @@ class Bottleneck:
     attributable_share: float
     upper_bound: float
     gain: Gain | None = None
-
-    if not TYPE_CHECKING:
-        __getattr__ = old_fields("Bottleneck")
 
     def replayed(self, gain: Gain) -> Bottleneck:
         """The same cause with a replay's gain and its bound, to which the findings' shares are scaled."""

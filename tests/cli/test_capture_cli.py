@@ -224,15 +224,6 @@ def test_program_stops_when_each_named_kernel_is_traced(long, tmp_path):
     assert files(tmp_path) == {"work.h5", "after.h5"}
 
 
-@pytest.mark.slow
-def test_the_deprecated_option_changes_nothing(app, tmp_path):
-    done = captured(app, "-o", str(tmp_path / "t.h5"), "-q", "--kernel", "second", "--stop")
-    assert (done.returncode, files(tmp_path)) == (0, {"t.h5"})
-    first, second = done.stderr.splitlines()
-    assert first.startswith("memsim: capture --stop is deprecated and has no effect")
-    assert second.startswith("memsim: captured launch 0 of second and ended the program there; --to-end")
-
-
 WRONG = "what the program printed or wrote after that is wrong"
 
 

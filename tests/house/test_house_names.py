@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import ast
-import importlib
 from collections import defaultdict
 
 import pytest
 from places import ROOT
 
 from memsim.analysis.loads import Load
-from memsim.analysis.program import LaunchGroup
 from memsim.studies.compare import ResultComparison, Row
-from memsim.studies.run import State
-from memsim.support.deprecated import RENAMED, RENAMED_FIELDS
-from memsim.trace.schema import Chunk
-from memsim.why import Bottleneck, Bottlenecks, Finding, Gain
+from memsim.support.deprecated import RENAMED_FIELDS
 
 MOST_WORDS = 8
-WITH_OLD_FIELDS = (Bottleneck, Bottlenecks, Chunk, Finding, Gain, LaunchGroup, Load, ResultComparison, Row, State)
+WITH_OLD_FIELDS = (Load, ResultComparison, Row)
 
 
 def test_class_names_are_unique():
@@ -30,14 +25,6 @@ def test_class_names_are_unique():
     public = {"Result", "Comparison", "Study", "StudyResult"}  # of memsim.interactive
     assert not {name: places for name, places in found.items() if len(places) > 1}
     assert public <= set(found)
-
-
-@pytest.mark.parametrize("package", RENAMED)
-def test_old_names_are_the_new_ones(package):
-    module = importlib.import_module(package)
-    for old, new in RENAMED[package].items():
-        with pytest.warns(DeprecationWarning, match=new):
-            assert getattr(module, old) is getattr(module, new)
 
 
 @pytest.mark.parametrize("owner", WITH_OLD_FIELDS, ids=lambda owner: owner.__name__)

@@ -192,7 +192,7 @@ def test_an_error_names_the_stored_trials(trace, tmp_path):
         if finished.trial[0] == 1:
             raise InputError("run", "jobs", "is 2; a worker was killed")
 
-    with pytest.raises(InputError, match="run: jobs is 2; a worker was killed; 2 trials kept, go on with --resume"):
+    with pytest.raises(InputError, match="run: jobs is 2; a worker was killed; 2 trials kept, continue with --resume"):
         run(trace, out=tmp_path / "r.h5", progress=fail)
 
 

@@ -97,3 +97,16 @@ def test_engines_agree_on_products_of_warp_groups(warps, schedulers):
     )
     tx = machines.trace([[warp] for warp in warps], addresses=range(256), mixes=mixes)
     assert_equal(*both(tx, gpu, 4, 0))
+
+
+def test_engines_agree_on_loads_waited_for_twice():
+    """By scoreboard and by the count of its class, of which a warp may have two loads under way."""
+
+    def load(line: int, most: int = 1, wait: int = 0) -> dict:
+        return machines.instruction([(line, 1)], sequence=False, waits=[most, NO_WAIT, NO_WAIT], control=(0, wait))
+
+    first = machines.instruction(sequence=False, waits=[1, NO_WAIT, NO_WAIT], control=(0, 0), compute_run=1)
+    warps = [[first, load(1), load(0), load(1)], [first, load(1), load(0, wait=1), load(0, NO_WAIT)]]
+    scheduler = "loose_round_robin"
+    gpu = machines.gpu(sm__dependence="scoreboard", sm__loads_per_warp=2, sm__warp_scheduler=scheduler)
+    assert_equal(*both(machines.trace([warps]), gpu, 1, 0))

@@ -8,8 +8,5 @@ leaves several.
 
 from memsim.models.cumapz.factors import Factors, estimate
 from memsim.models.cumapz.program import Buffer, BufferFetch, CumapzProgram, Reference, ScratchReference, Threads
-from memsim.support.deprecated import old_names
 
 __all__ = ["Buffer", "Factors", "BufferFetch", "CumapzProgram", "Reference", "ScratchReference", "Threads", "estimate"]
-
-__getattr__ = old_names(__name__)

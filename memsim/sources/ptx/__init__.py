@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from memsim.sources.ptx.launch import PtxLaunch
     from memsim.sources.ptx.memory import DeviceMemory
     from memsim.sources.ptx.trace import execute, trace_launch
-from memsim.support.deprecated import old_names
 
 __all__ = ["PtxLaunch", "DeviceMemory", "execute", "load_loops", "trace_launch"]
 
@@ -25,5 +24,5 @@ _LATER = {  # machine code uses modules of this package, and `trace` uses machin
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        return old_names(__name__)(name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -114,10 +114,9 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place to branch to; ``rolled`` where a pragma forbids to unroll the loop that begins there."""
+    """A place to branch to."""
 
     name: str
-    rolled: bool = False
 
 
 @dataclass(frozen=True)

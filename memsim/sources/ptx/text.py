@@ -322,17 +322,12 @@ class _Parser(TokenCursor):
                     break
             self._expect(";")
         elif token.text == ".pragma":
-            self._pragma(function)
+            while self._next().text != ";":
+                pass
         elif token.text in _LINE_DIRECTIVES or token.text in (".b8", ".b16", ".b32", ".b64"):
             self._skip_line(token.line)
         else:
             raise self._error(token, f"has the directive {token.text}, which memsim does not support")
-
-    def _pragma(self, function: Function) -> None:
-        """``.pragma "nounroll";`` in the block that a loop begins with is of that loop (PTX ISA 9.0, chapter 12)."""
-        while (token := self._next()).text != ";":
-            if token.text.strip('"') == "nounroll" and function.body and isinstance(function.body[-1], Label):
-                function.body[-1] = Label(function.body[-1].name, rolled=True)
 
     def _name_ahead(self) -> str:
         at = self._at

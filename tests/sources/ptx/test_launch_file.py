@@ -77,11 +77,6 @@ def test_views_share_their_array(tmp_path):
     assert array.bytes == 32
 
 
-def test_what_took_the_place_of_capturing_is_named():
-    with pytest.raises(AttributeError, match=r'use memsim.capture\("script.py"\)'):
-        memsim.capturing  # noqa: B018
-
-
 @needs_machine_code
 def test_cubin_runs_as_its_ptx_does(tmp_path):
     """Parameters of three sizes, constants, a variable with contents and shared memory, without any PTX."""

@@ -79,12 +79,15 @@ struct Execution {
 };
 
 struct Check {
+  static Status known(const Event* event) { return is_event(event) ? status::success : status::invalid_value; }
   Status operator()(const Launch& launch) const { return check_launch(launch); }
   Status operator()(const Copy& copy) const { return check_copy(copy); }
   Status operator()(const Fill& fill) const { return check_fill(fill); }
   Status operator()(const HostCall& call) const {
     return call.function || call.with_status ? status::success : status::invalid_value;
   }
+  Status operator()(const RecordEvent& record) const { return known(record.event); }
+  Status operator()(const WaitEvent& wait) const { return known(wait.event); }
   template <typename Other>
   Status operator()(const Other&) const {
     return status::success;

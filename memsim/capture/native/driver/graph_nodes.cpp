@@ -402,7 +402,7 @@ CU cuGraphExecChildGraphNodeSetParams(GraphExec* exec, GraphNode* node, Graph* c
   MEMSIM_REQUIRE(is_graph(child) && is_graph_exec(exec), invalid_value);
   GraphNode* inside = node_in_exec(exec, node);
   auto* held = inside ? std::get_if<ChildGraph>(&inside->operation) : nullptr;
-  MEMSIM_REQUIRE(held, invalid_value);
+  MEMSIM_REQUIRE(held && held->graph->nodes.size() == child->nodes.size(), invalid_value);
   Graph* copy = clone_graph(*child);
   copy->owned_by_node = true;
   std::swap(held->graph, copy);

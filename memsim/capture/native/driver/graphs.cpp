@@ -200,12 +200,12 @@ CU cuGraphUpload(GraphExec* exec, void* stream) {
   return stream_of(stream) ? status::success : status::invalid_handle;
 }
 CU cuGraphExecUpdate_v2(GraphExec* exec, Graph* graph, UpdateResult* result) {
-  MEMSIM_REQUIRE(result, invalid_value);
   MEMSIM_CHECK_EXEC(exec);
   MEMSIM_CHECK_GRAPH(graph);
-  *result = {};
-  result->result = update_graph_exec(exec, graph, &result->node);
-  return result->result ? status::graph_exec_update_failure : status::success;
+  UpdateResult found{};
+  found.result = update_graph_exec(exec, graph, &found.node);
+  if (result) *result = found;
+  return found.result ? status::graph_exec_update_failure : status::success;
 }
 CU cuGraphExecUpdate(GraphExec* exec, Graph* graph, GraphNode** node, int* result) {
   MEMSIM_REQUIRE(result, invalid_value);
@@ -239,18 +239,19 @@ CU cuGraphConditionalHandleCreate(uint64_t* handle, Graph* graph, void*, unsigne
 
 // -- user objects ----------------------------------------------------------------------------------------------------------------
 
-CU cuUserObjectCreate(UserObject** object, void* data, void (*destroy)(void*), unsigned references, unsigned) {
-  MEMSIM_REQUIRE(object && destroy && references, invalid_value);
+CU cuUserObjectCreate(UserObject** object, void* data, void (*destroy)(void*), unsigned references, unsigned flags) {
+  constexpr unsigned no_destructor_sync = 1;
+  MEMSIM_REQUIRE(object && destroy && references && flags == no_destructor_sync, invalid_value);
   *object = new UserObject{data, destroy, references};
   return status::success;
 }
 CU cuUserObjectRetain(UserObject* object, unsigned n) {
-  MEMSIM_REQUIRE(object, invalid_value);
+  MEMSIM_REQUIRE(object && n, invalid_value);
   object->references += n;
   return status::success;
 }
 CU cuUserObjectRelease(UserObject* object, unsigned n) {
-  MEMSIM_REQUIRE(object && n <= object->references, invalid_value);
+  MEMSIM_REQUIRE(object && n && n <= object->references, invalid_value);
   object->references -= n;
   if (object->references) return status::success;
   object->destroy(object->data);
@@ -260,7 +261,7 @@ CU cuUserObjectRelease(UserObject* object, unsigned n) {
 CU cuGraphRetainUserObject(Graph* graph, UserObject* object, unsigned n, unsigned flags) {
   constexpr unsigned move = 1;
   MEMSIM_CHECK_GRAPH(graph);
-  MEMSIM_REQUIRE(object, invalid_value);
+  MEMSIM_REQUIRE(object && n, invalid_value);
   if (!(flags & move)) object->references += n;
   graph->user_objects[object] += n;
   return status::success;

@@ -103,8 +103,12 @@ CU cuMemDiscardBatchAsync(uint64_t*, size_t*, size_t, uint64_t, void* stream) {
 CU cuMemDiscardAndPrefetchBatchAsync(uint64_t*, size_t*, size_t, Location*, size_t*, size_t, uint64_t, void* stream) {
   return stream_of(stream) ? status::success : status::invalid_handle;
 }
-CU cuStreamAttachMemAsync(void* stream, uint64_t, size_t, unsigned) {
-  return stream_of(stream) ? status::success : status::invalid_handle;
+// Managed memory is visible to host and device alike.
+CU cuStreamAttachMemAsync(void* stream, uint64_t address, size_t, unsigned flags) {
+  MEMSIM_REQUIRE(stream_of(stream), invalid_handle);
+  Allocation found;
+  bool known = find_allocation(address, &found) && found.kind == AllocationKind::managed;
+  return known && (flags == 1 || flags == 2 || flags == 4) ? ready() : Status(status::invalid_value);
 }
 CU cuMemRangeGetAttribute(void* data, size_t bytes, int attribute, uint64_t address, size_t) {
   constexpr int accessed_by = 3, read_mostly = 1, no_device_id = -2;

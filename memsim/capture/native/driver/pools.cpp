@@ -51,9 +51,12 @@ CU cuMemPoolSetAttribute(Pool* pool, int attribute, void* value) {
   MEMSIM_REQUIRE(is_pool(pool) && value, invalid_value);
   if (int* flag = flag_of(pool, attribute)) memcpy(flag, value, sizeof *flag);
   else if (attribute == release_threshold) memcpy(&pool->release_threshold, value, 8);
-  else if (attribute == reserved_high) pool->reserved_high = pool->used;
-  else if (attribute == used_high) pool->used_high = pool->used;
-  else return status::invalid_value;
+  else {
+    uint64_t given;
+    memcpy(&given, value, sizeof given);
+    MEMSIM_REQUIRE((attribute == reserved_high || attribute == used_high) && !given, invalid_value);
+    (attribute == used_high ? pool->used_high : pool->reserved_high) = pool->used;
+  }
   return status::success;
 }
 CU cuMemPoolGetAttribute(Pool* pool, int attribute, void* value) {
@@ -67,8 +70,8 @@ CU cuMemPoolGetAttribute(Pool* pool, int attribute, void* value) {
   memcpy(value, &values[attribute - release_threshold], 8);
   return status::success;
 }
-CU cuMemPoolSetAccess(Pool* pool, const AccessDescription*, size_t) {
-  return is_pool(pool) ? status::success : status::invalid_value;
+CU cuMemPoolSetAccess(Pool* pool, const AccessDescription* access, size_t n) {
+  return is_pool(pool) && (access || !n) ? status::success : status::invalid_value;
 }
 CU cuMemPoolGetAccess(int* flags, Pool* pool, Location* location) {
   MEMSIM_REQUIRE(flags && location && is_pool(pool), invalid_value);

@@ -12,6 +12,7 @@ using namespace memsim::driver;
 namespace {
 
 constexpr unsigned external_flag = 1;  // CU_EVENT_RECORD_EXTERNAL and CU_EVENT_WAIT_EXTERNAL
+constexpr int priority_attribute = 8;
 
 }  // namespace
 
@@ -21,6 +22,7 @@ constexpr unsigned external_flag = 1;  // CU_EVENT_RECORD_EXTERNAL and CU_EVENT_
 
 CU cuStreamCreateWithPriority(Stream** stream, unsigned flags, int priority) {
   MEMSIM_REQUIRE(stream && flags <= 1, invalid_value);
+  MEMSIM_RETURN_IF(ready());
   return create_stream(flags, priority, stream);
 }
 CU cuStreamCreate(Stream** stream, unsigned flags) { return cuStreamCreateWithPriority(stream, flags, 0); }
@@ -81,10 +83,11 @@ CU cuStreamGetGreenCtx(void* handle, void** green) {
 }
 CU cuStreamWaitEvent(void* handle, Event* event, unsigned flags) {
   MEMSIM_FIND_STREAM(stream, handle);
+  MEMSIM_REQUIRE(flags <= external_flag, invalid_value);
   return wait_event(stream, event, flags & external_flag);
 }
-CU cuStreamAddCallback(void* handle, void (*callback)(void*, int, void*), void* data, unsigned) {
-  MEMSIM_REQUIRE(callback, invalid_value);
+CU cuStreamAddCallback(void* handle, void (*callback)(void*, int, void*), void* data, unsigned flags) {
+  MEMSIM_REQUIRE(callback && !flags, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
   HostCall call;
   call.with_status = [=](Status result) { callback(handle, result, data); };
@@ -95,6 +98,7 @@ CU cuStreamSetAttribute(void* handle, int attribute, const void* value) {
   MEMSIM_FIND_STREAM(stream, handle);
   auto* bytes = static_cast<const uint8_t*>(value);
   stream->attributes[attribute].assign(bytes, bytes + 64);
+  if (attribute == priority_attribute) memcpy(&stream->priority, value, sizeof stream->priority);
   return status::success;
 }
 CU cuStreamGetAttribute(void* handle, int attribute, void* value) {
@@ -103,7 +107,7 @@ CU cuStreamGetAttribute(void* handle, int attribute, void* value) {
   auto found = stream->attributes.find(attribute);
   memset(value, 0, 64);
   if (found != stream->attributes.end()) memcpy(value, found->second.data(), found->second.size());
-  else if (attribute == 8) memcpy(value, &stream->priority, sizeof stream->priority);
+  if (attribute == priority_attribute) memcpy(value, &stream->priority, sizeof stream->priority);
   return status::success;
 }
 CU cuStreamCopyAttributes(void* to, void* from) {
@@ -123,6 +127,7 @@ CU cuStreamBeginCapture(void* handle) { return cuStreamBeginCapture_v2(handle, 0
 CU cuStreamBeginCaptureToGraph(void* handle, Graph* graph, GraphNode* const* nodes, const EdgeData*, size_t n,
                                int mode) {
   MEMSIM_FIND_STREAM(stream, handle);
+  MEMSIM_REQUIRE(is_graph(graph), invalid_value);
   return begin_capture(stream, mode, graph, nodes, n);
 }
 CU cuStreamEndCapture(void* handle, Graph** graph) {
@@ -137,7 +142,7 @@ CU cuStreamIsCapturing(void* handle, int* state) {
   return status::success;
 }
 CU cuThreadExchangeStreamCaptureMode(int* mode) {
-  MEMSIM_REQUIRE(mode, invalid_value);
+  MEMSIM_REQUIRE(mode && *mode >= 0 && *mode <= 2, invalid_value);
   *mode = exchange_capture_mode(*mode);
   return status::success;
 }
@@ -163,6 +168,7 @@ CU cuStreamGetCaptureInfo(void* handle, int* state, uint64_t* id) {
 CU cuStreamUpdateCaptureDependencies_v2(void* handle, GraphNode* const* nodes, const EdgeData*, size_t n,
                                         unsigned flags) {
   MEMSIM_FIND_STREAM(stream, handle);
+  MEMSIM_REQUIRE(flags <= 1, invalid_value);
   return set_capture_dependencies(stream, nodes, n, flags & 1);
 }
 CU cuStreamUpdateCaptureDependencies(void* handle, GraphNode* const* nodes, size_t n, unsigned flags) {
@@ -175,6 +181,7 @@ CU cuStreamUpdateCaptureDependencies(void* handle, GraphNode* const* nodes, size
 
 CU cuEventCreate(Event** event, unsigned flags) {
   MEMSIM_REQUIRE(event && flags < 8, invalid_value);
+  MEMSIM_RETURN_IF(ready());
   return create_event(flags, event);
 }
 CU cuEventDestroy_v2(Event* event) {
@@ -185,6 +192,7 @@ CU cuEventDestroy(Event* event) { return cuEventDestroy_v2(event); }
 CU cuEventRecordWithFlags(Event* event, void* handle, unsigned flags) {
   MEMSIM_CHECK_EVENT(event);
   MEMSIM_FIND_STREAM(stream, handle);
+  MEMSIM_REQUIRE(flags <= external_flag, invalid_value);
   return record_event(event, stream, flags & external_flag);
 }
 CU cuEventRecord(Event* event, void* handle) { return cuEventRecordWithFlags(event, handle, 0); }

@@ -60,18 +60,11 @@ MEMSIM_CUDA Error cudaDeviceGetAttribute(int* value, int attribute, int device) 
   return device_attribute(attribute, value) ? success : done(error_invalid_value);
 }
 
-MEMSIM_CUDA Error cudaDeviceSynchronize() { return done(synchronize_device()); }
-
 MEMSIM_CUDA Error cudaDeviceReset() {
   if (!has_device()) return done(error_no_device);
   reset_device();
   return success;
 }
-
-MEMSIM_CUDA Error cudaDeviceGetLimit(size_t* value, int limit) {
-  return done(value ? get_limit(limit, value) : Status(error_invalid_value));
-}
-MEMSIM_CUDA Error cudaDeviceSetLimit(int limit, size_t value) { return done(set_limit(limit, value)); }
 
 MEMSIM_CUDA Error cudaDeviceGetCacheConfig(int* config) {
   if (config) *config = cache_config;
@@ -88,12 +81,6 @@ MEMSIM_CUDA Error cudaDeviceGetSharedMemConfig(int* config) {
 MEMSIM_CUDA Error cudaDeviceSetSharedMemConfig(int config) {
   shared_config = config;
   return done(config < 0 || config > 2 ? Status(error_invalid_value) : ready());
-}
-
-MEMSIM_CUDA Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  if (least) *least = least_priority;
-  if (greatest) *greatest = greatest_priority;
-  return done(ready());
 }
 
 MEMSIM_CUDA Error cudaDeviceGetPCIBusId(char* text, int n, int device) {
@@ -138,8 +125,6 @@ MEMSIM_CUDA Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
   return done(error_invalid_device);
 }
 
-MEMSIM_CUDA Error cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return done(ready()); }
-MEMSIM_CUDA Error cudaCtxResetPersistingL2Cache() { return done(ready()); }
 MEMSIM_CUDA Error cudaProfilerStart() { return done(ready()); }
 MEMSIM_CUDA Error cudaProfilerStop() { return done(ready()); }
 
@@ -160,10 +145,7 @@ MEMSIM_CUDA Error cudaIpcCloseMemHandle(void*) { return no_ipc("cudaIpcCloseMemH
 
 // -- names that CUDA 12 still has
 
-MEMSIM_CUDA Error cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 MEMSIM_CUDA Error cudaThreadExit() { return cudaDeviceReset(); }
-MEMSIM_CUDA Error cudaThreadGetLimit(size_t* value, int limit) { return cudaDeviceGetLimit(value, limit); }
-MEMSIM_CUDA Error cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
 MEMSIM_CUDA Error cudaThreadGetCacheConfig(int* config) { return cudaDeviceGetCacheConfig(config); }
 MEMSIM_CUDA Error cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
 MEMSIM_CUDA Error cudaSetDoubleForDevice(double*) { return success; }

@@ -31,7 +31,7 @@ Error change(GraphNode* node, Error (*make)(const T&, Operation*), const T& give
 
 }  // namespace
 
-NodeType type_of(const GraphNode& node) {
+static NodeType type_of(const GraphNode& node) {
   constexpr NodeType types[] = {NodeType::kernel, NodeType::memcpy,     NodeType::memset,       NodeType::host,
                                 NodeType::graph,  NodeType::empty,      NodeType::wait_event,   NodeType::record_event,
                                 NodeType::alloc,  NodeType::free,       NodeType::conditional};
@@ -51,7 +51,7 @@ Error make_memcpy(const Memcpy3D& given, Operation* operation) {
   if (!failed) *operation = std::move(copy);
   return failed;
 }
-Error make_memset(const MemsetNodeParams& given, Operation* operation) {
+static Error make_memset(const MemsetNodeParams& given, Operation* operation) {
   if (given.element_bytes != 1 && given.element_bytes != 2 && given.element_bytes != 4) return error_invalid_value;
   Fill fill;
   fill.address = address_of(given.destination);
@@ -63,7 +63,7 @@ Error make_memset(const MemsetNodeParams& given, Operation* operation) {
   *operation = fill;
   return success;
 }
-Error make_host(const HostNodeParams& given, Operation* operation) {
+static Error make_host(const HostNodeParams& given, Operation* operation) {
   *operation = HostCall{given.function, given.data, nullptr};
   return success;
 }
@@ -107,14 +107,10 @@ static Error make_conditional(ConditionalNodeParams& given, Operation* operation
     conditional.bodies.push_back(create_graph());
     conditional.bodies.back()->owned_by_node = true;
   }
-  given.graphs_out = conditional_bodies(conditional.bodies);
+  // The API gives the program a pointer that lives as long as the node.
+  given.graphs_out = (new std::vector<Graph*>(conditional.bodies))->data();
   *operation = std::move(conditional);
   return success;
-}
-
-Graph** conditional_bodies(const std::vector<Graph*>& bodies) {
-  auto* kept = new std::vector<Graph*>(bodies);  // the API gives the program a pointer that lives as long as the node
-  return kept->data();
 }
 
 Error make_operation(NodeParams& given, Operation* operation) {
@@ -136,8 +132,6 @@ Error make_operation(NodeParams& given, Operation* operation) {
 
 Error set_kernel(GraphNode* node, const KernelNodeParams& given) { return change(node, make_kernel, given); }
 Error set_memcpy(GraphNode* node, const Memcpy3D& given) { return change(node, make_memcpy, given); }
-Error set_memset(GraphNode* node, const MemsetNodeParams& given) { return change(node, make_memset, given); }
-Error set_host(GraphNode* node, const HostNodeParams& given) { return change(node, make_host, given); }
 Error set_line(GraphNode* node, const Line& given) { return change(node, make_line, given); }
 Error set_to_symbol(GraphNode* node, const SymbolCopy& given) { return change(node, make_to_symbol, given); }
 Error set_from_symbol(GraphNode* node, const SymbolCopy& given) { return change(node, make_from_symbol, given); }
@@ -165,18 +159,6 @@ Error get_memcpy(const GraphNode* node, Memcpy3D* out) {
   const auto* copy = is_node(node) ? std::get_if<Copy>(&node->operation) : nullptr;
   if (!copy || !out) return error_invalid_value;
   *out = unmake_copy(*copy);
-  return success;
-}
-Error get_memset(const GraphNode* node, MemsetNodeParams* out) {
-  const auto* fill = is_node(node) ? std::get_if<Fill>(&node->operation) : nullptr;
-  if (!fill || !out) return error_invalid_value;
-  *out = {pointer_to(fill->address), fill->pitch, fill->value, fill->element_bytes, fill->width, fill->height};
-  return success;
-}
-Error get_host(const GraphNode* node, HostNodeParams* out) {
-  const auto* call = is_node(node) ? std::get_if<HostCall>(&node->operation) : nullptr;
-  if (!call || !out) return error_invalid_value;
-  *out = {call->function, call->data};
   return success;
 }
 

@@ -17,23 +17,16 @@ struct SymbolCopy {
   int kind;
 };
 
-NodeType type_of(const GraphNode& node);
-
 Error make_kernel(const KernelNodeParams& given, Operation* operation);
 Error make_memcpy(const Memcpy3D& given, Operation* operation);
-Error make_memset(const MemsetNodeParams& given, Operation* operation);
-Error make_host(const HostNodeParams& given, Operation* operation);
 Error make_line(const Line& given, Operation* operation);
 Error make_to_symbol(const SymbolCopy& given, Operation* operation);
 Error make_from_symbol(const SymbolCopy& given, Operation* operation);
 // Of any type; writes what the API returns in the parameters (an allocation's address, a conditional's graphs).
 Error make_operation(NodeParams& given, Operation* operation);
-Graph** conditional_bodies(const std::vector<Graph*>& bodies);
 
 Error set_kernel(GraphNode* node, const KernelNodeParams& given);
 Error set_memcpy(GraphNode* node, const Memcpy3D& given);
-Error set_memset(GraphNode* node, const MemsetNodeParams& given);
-Error set_host(GraphNode* node, const HostNodeParams& given);
 Error set_line(GraphNode* node, const Line& given);
 Error set_to_symbol(GraphNode* node, const SymbolCopy& given);
 Error set_from_symbol(GraphNode* node, const SymbolCopy& given);
@@ -41,7 +34,5 @@ Error set_operation(GraphNode* node, NodeParams& given);
 
 Error get_kernel(const GraphNode* node, KernelNodeParams* out);
 Error get_memcpy(const GraphNode* node, Memcpy3D* out);
-Error get_memset(const GraphNode* node, MemsetNodeParams* out);
-Error get_host(const GraphNode* node, HostNodeParams* out);
 
 }  // namespace memsim::runtime

@@ -125,13 +125,3 @@ MEMSIM_CUDA Error cudaLaunchKernelExC(const LaunchConfig* config, const void* sy
   return failed;
 }
 
-MEMSIM_CUDA Error cudaLaunchHostFunc(StreamHandle stream, HostFunction function, void* data) {
-  return done(submit(stream_of(stream), HostCall{function, data, nullptr}));
-}
-
-MEMSIM_CUDA Error cudaStreamAddCallback(StreamHandle stream, StreamCallback callback, void* data, unsigned flags) {
-  if (flags || !callback) return done(error_invalid_value);
-  HostCall call;
-  call.with_status = [=](Status result) { callback(stream, result, data); };
-  return done(submit(stream_of(stream), std::move(call)));
-}

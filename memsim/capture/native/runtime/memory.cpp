@@ -82,21 +82,10 @@ MEMSIM_CUDA Error cudaMalloc3D(PitchedPointer* pitched, CudaExtent extent) {
   return success;
 }
 
-MEMSIM_CUDA Error cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
-  if (Status failed = ready()) return done(failed);
-  uint64_t unused, total;
-  memory_info(&unused, &total);
-  if (free_bytes) *free_bytes = unused;
-  if (total_bytes) *total_bytes = total;
-  return success;
-}
-
 MEMSIM_CUDA Error cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
   if (flags & ~15u) return done(error_invalid_value);
   return done(register_host(address_of(pointer), bytes, flags & ~registered_io));
 }
-
-MEMSIM_CUDA Error cudaHostUnregister(void* pointer) { return done(unregister_host(address_of(pointer))); }
 
 MEMSIM_CUDA Error cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
   if (flags || !device) return done(error_invalid_value);

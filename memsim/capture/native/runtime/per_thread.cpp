@@ -23,13 +23,6 @@ OWN_STREAM(__cudaLaunchKernel, (void* f, Dim3 grid, Dim3 block, void** args, siz
 OWN_STREAM(cudaLaunchCooperativeKernel,
            (const void* f, Dim3 grid, Dim3 block, void** args, size_t shared, StreamHandle s),
            (f, grid, block, args, shared, per_thread(s)))
-OWN_STREAM(cudaLaunchHostFunc, (StreamHandle s, HostFunction f, void* data), (per_thread(s), f, data))
-OWN_STREAM(cudaStreamAddCallback, (StreamHandle s, StreamCallback f, void* data, unsigned flags),
-           (per_thread(s), f, data, flags))
-OWN_STREAM(cudaGraphLaunch, (GraphExec * exec, StreamHandle s), (exec, per_thread(s)))
-OWN_STREAM(cudaGraphUpload, (GraphExec * exec, StreamHandle s), (exec, per_thread(s)))
-OWN_STREAM(cudaGraphInstantiateWithParams, (GraphExec * *exec, Graph* graph, InstantiateParams* params),
-           (exec, graph, params))
 
 MEMSIM_CUDA Error cudaLaunchKernelExC(const LaunchConfig*, const void*, void**);
 MEMSIM_CUDA Error cudaLaunchKernelExC_ptsz(const LaunchConfig* config, const void* symbol, void** arguments) {
@@ -38,28 +31,6 @@ MEMSIM_CUDA Error cudaLaunchKernelExC_ptsz(const LaunchConfig* config, const voi
   own.stream = per_thread(own.stream);
   return cudaLaunchKernelExC(&own, symbol, arguments);
 }
-
-// -- streams and events
-
-OWN_STREAM(cudaStreamSynchronize, (StreamHandle s), (per_thread(s)))
-OWN_STREAM(cudaStreamQuery, (StreamHandle s), (per_thread(s)))
-OWN_STREAM(cudaStreamGetPriority, (StreamHandle s, int* priority), (per_thread(s), priority))
-OWN_STREAM(cudaStreamGetFlags, (StreamHandle s, unsigned* flags), (per_thread(s), flags))
-OWN_STREAM(cudaStreamGetId, (StreamHandle s, unsigned long long* id), (per_thread(s), id))
-OWN_STREAM(cudaStreamGetDevice, (StreamHandle s, int* device), (per_thread(s), device))
-OWN_STREAM(cudaStreamWaitEvent, (StreamHandle s, Event* event, unsigned flags), (per_thread(s), event, flags))
-OWN_STREAM(cudaStreamAttachMemAsync, (StreamHandle s, void* p, size_t n, unsigned flags), (per_thread(s), p, n, flags))
-OWN_STREAM(cudaStreamSetAttribute, (StreamHandle s, int id, const AttributeValue* value), (per_thread(s), id, value))
-OWN_STREAM(cudaStreamGetAttribute, (StreamHandle s, int id, AttributeValue* value), (per_thread(s), id, value))
-OWN_STREAM(cudaStreamCopyAttributes, (StreamHandle to, StreamHandle from), (per_thread(to), per_thread(from)))
-OWN_STREAM(cudaEventRecord, (Event * event, StreamHandle s), (event, per_thread(s)))
-OWN_STREAM(cudaEventRecordWithFlags, (Event * event, StreamHandle s, unsigned flags), (event, per_thread(s), flags))
-OWN_STREAM(cudaStreamBeginCapture, (StreamHandle s, int mode), (per_thread(s), mode))
-OWN_STREAM(cudaStreamBeginCaptureToGraph,
-           (StreamHandle s, Graph* graph, GraphNode* const* from, const EdgeData* data, size_t n, int mode),
-           (per_thread(s), graph, from, data, n, mode))
-OWN_STREAM(cudaStreamEndCapture, (StreamHandle s, Graph** graph), (per_thread(s), graph))
-OWN_STREAM(cudaStreamIsCapturing, (StreamHandle s, int* capturing), (per_thread(s), capturing))
 
 // -- memory
 

@@ -5,6 +5,7 @@
 
 #include "graph_nodes.h"
 #include "managed.h"
+#include "same.h"
 
 #ifndef MEMSIM_CUDART
 #error "MEMSIM_CUDART is 12 or 13"

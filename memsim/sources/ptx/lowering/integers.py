@@ -46,13 +46,12 @@ def _plain(op: Micro, count: int = 2) -> Lower:
     return lower
 
 
-def _lower_separate(op: Integer, count: int, signed: Integer | None = None, mask: int | None = None) -> Lower:
+def _lower_separate(op: Integer, count: int, signed: Integer | None = None) -> Lower:
     def lower(b: Builder, one: Instruction) -> None:
         width = width_of(one.type)
         which = signed if signed is not None and is_signed(one.type) else op
         fields = dict(zip("abc", _operands(b, one, *[one.type] * count), strict=False))
-        cut = mask_of(width) if mask is None else mask
-        b.emit(Micro.integer, dst=destination(b, one), mask=cut, shift=64 - width, y=which, **fields)
+        b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(width), shift=64 - width, y=which, **fields)
 
     return lower
 

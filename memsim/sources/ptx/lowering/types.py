@@ -30,9 +30,9 @@ def number_type(b: Builder, kind: str) -> int:
     raise b.error(f"has the type .{kind}, which memsim does not support")
 
 
-def rounding(one: Instruction, default: int = numbers.NEAREST) -> int:
+def rounding(one: Instruction) -> int:
     """How an instruction rounds."""
-    return next((_ROUNDING[part] for part in one.opcode if part in _ROUNDING), default)
+    return next((_ROUNDING[part] for part in one.opcode if part in _ROUNDING), numbers.NEAREST)
 
 
 def flags(one: Instruction) -> int:

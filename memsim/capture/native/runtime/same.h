@@ -1,0 +1,22 @@
+// Functions that the runtime API has in common with the driver API: they call the driver's, and remember its error.
+#pragma once
+
+#include "common.h"
+
+namespace memsim::runtime {
+
+// Parameters of these functions are integers and pointers, six at most. The calling conventions of x86-64 and AArch64
+// pass such parameters in registers, so one signature serves all, and what a function has no parameter for is ignored.
+using Word = long;
+inline Word own(Word stream) { return reinterpret_cast<Word>(per_thread(reinterpret_cast<StreamHandle>(stream))); }
+
+}  // namespace memsim::runtime
+
+// The arguments that follow are those of the driver's function, of a to f.
+#define MEMSIM_SAME(name, function, ...)                                         \
+  extern "C" int function(memsim::runtime::Word, memsim::runtime::Word, memsim::runtime::Word, memsim::runtime::Word,  \
+                          memsim::runtime::Word, memsim::runtime::Word);                                               \
+  MEMSIM_CUDA int name(memsim::runtime::Word a, memsim::runtime::Word b, memsim::runtime::Word c,                      \
+                       memsim::runtime::Word d, memsim::runtime::Word e, memsim::runtime::Word f) {                    \
+    return memsim::runtime::done(function(__VA_ARGS__));                                                               \
+  }
