@@ -35,7 +35,8 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
         shared.append(("reserved", reserved_at, reserved_bytes, 8))
     bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes, reserved_at)
     return KernelLayout(
-        symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, first_indexed(kernel), constants, system_bytes,
+        symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.first_parameter(kernel.name), constants,
+        system_bytes, first_indexed(kernel),
     )  # fmt: skip
 
 

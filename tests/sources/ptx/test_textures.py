@@ -6,7 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-
 from texture_launches import RESULT, launch_of, random_texels
 
 from memsim.gpu.presets import load_gpu
@@ -25,6 +24,8 @@ from memsim.trace.schema import OpKind, Space
 
 # Their loops take longest to compile; `make check` runs them.
 pytestmark = pytest.mark.slow
+
+
 def fetched(body: str, texels: np.ndarray, coordinates: np.ndarray, **settings) -> np.ndarray:
     launch, memory, out = launch_of(body, texels, coordinates, **settings)
     execute(launch, memory)

@@ -114,7 +114,15 @@ def test_a_fetch_gives_the_bits_of_ptx(name, capability):
 
 @pytest.mark.parametrize("capability", ALIKE)
 def test_fetches_of_other_architectures_give_them(capability):
-    for name in ("1d_linear", "2d_xyw", "3d_from_memory", "2d_integers_level", "layers_2d", "gather_b", "surface_layers"):
+    for name in (
+        "1d_linear",
+        "2d_xyw",
+        "3d_from_memory",
+        "2d_integers_level",
+        "layers_2d",
+        "gather_b",
+        "surface_layers",
+    ):
         _compare(name, capability)
 
 

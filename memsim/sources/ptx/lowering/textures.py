@@ -92,5 +92,6 @@ def lower_query(b: Builder, one: Instruction) -> None:
     to = one.operands[0]
     row = b.row(to.name) if isinstance(to, Register) else SINK
     b.emit(
-        Micro.texture, dst=machine.QUERY, a=handle, c=level, shift=flags, mask=column << 8, list=b.listed([row]), count=0
+        Micro.texture, dst=machine.QUERY, a=handle, c=level, shift=flags, mask=column << 8, list=b.listed([row]),
+        count=0,
     )  # fmt: skip
