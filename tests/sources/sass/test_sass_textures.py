@@ -56,7 +56,9 @@ CASES = {
     "3d_from_memory": (FROM_MEMORY + _body("3d", "f32", _FLOATS), (3, 4, 6, 4), "f4", {"filter": LINEAR}),
     "1d_integers": (_body("1d", "f32", _INTEGERS[:1]), (20, 1), "f4", {"linear_memory": True}),
     "1d_integers_v4": (_body("1d", "s32", _INTEGERS[:1]), (20, 4), "i4", {"linear_memory": True}),
-    "1d_integers_from_memory": (FROM_MEMORY + _body("1d", "u32", _INTEGERS[:1]), (20, 2), "u2", {"linear_memory": True}),
+    "1d_integers_from_memory": (
+        FROM_MEMORY + _body("1d", "u32", _INTEGERS[:1]), (20, 2), "u2", {"linear_memory": True}
+    ),
     "2d_integers": (_body("2d", "s32", _INTEGERS[:2]), (5, 7, 2), "i2", {}),
     "2d_integers_level": (_body("2d", "s32", _INTEGERS[:2], "%r5"), (5, 7, 2), "i2", {}),
     "2d_integers_from_memory": (FROM_MEMORY + _body("2d", "s32", _INTEGERS[:2]), (5, 7, 2), "i2", {}),
