@@ -182,7 +182,7 @@ class KernelMachine:
 
         for offset, size, address in self.layout.constants:
             rows.append(self._constant_row(table, offset, size, address))
-        first = self.layout.parameters_at  # what the driver puts before them is read by the bank's words alone
+        first = self.layout.indexed_at  # what the driver puts before it is read by the bank's words alone
         add(PARAMETER_WINDOW + first, len(self._parameters) - first, self._parameters.ctypes.data + first,
             Space.constant, -1, 0)  # fmt: skip
         shared_arrays = []

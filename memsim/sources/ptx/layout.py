@@ -40,6 +40,7 @@ class KernelLayout:
         reserved_bytes: of shared memory after the block's, which cooperative groups use.
         parameters: the buffer of the kernel's parameters; of machine code all of its constant bank 0.
         parameters_at: where they begin in it.
+        indexed_at: where the part of it begins that instructions may index.
         constants: of machine code, variables in constant memory: (offset in their bank, bytes, address).
     """
 
@@ -52,6 +53,7 @@ class KernelLayout:
     parameters_at: int = 0
     constants: Sequence[tuple[int, int, int]] = ()
     system_bytes: int = 0
+    indexed_at: int = 0
 
     @property
     def requested_bytes(self) -> int:

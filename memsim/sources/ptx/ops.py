@@ -11,9 +11,9 @@ from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction, SourcePosition
 from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.text import type_bytes
+from memsim.sources.ptx.textures import FETCHES
 from memsim.trace.schema import OpKind, Space, StaticInstruction
 
-TEXTURE_FETCHES = ("tex", "tld4")
 _INSTALLED = frozenset(["site-packages", "dist-packages"])  # folders of packages, also where they lie below a program's
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 
@@ -29,7 +29,8 @@ def static_instructions(launch: PtxLaunch, device: KernelMachine, program: Lower
         info = device.arrays[array]
         position, inlined = frames.own(one.position)
         if program.facts is not None:
-            found.append(_of_machine_code(program, number, array, info.space, position, inlined))
+            width = device.texel_bytes(array) if one.name in FETCHES else program.facts.width(one)
+            found.append(_of_machine_code(program, number, array, info.space, width, position, inlined))
             continue
         kind = kind_of(one)
         if kind is OpKind.atomic and not answers(one, program.builder.read):
@@ -54,25 +55,25 @@ def static_instructions(launch: PtxLaunch, device: KernelMachine, program: Lower
 
 
 def _of_machine_code(
-    program: LoweredKernel, number: int, array: int, space: Space, position: SourcePosition, inlined: str
+    program: LoweredKernel, number: int, array: int, space: Space, width: int, position: SourcePosition, inlined: str
 ) -> StaticInstruction:
     one, facts = program.origin[number], program.facts
     return StaticInstruction(
-        facts.kind(one), facts.space(one, space), facts.width(one), array, position.line, position.column,
+        facts.kind(one), facts.space(one, space), width, array, position.line, position.column,
         position.file, one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
     )  # fmt: skip
 
 
 def _space(one: Instruction, space: Space) -> Space:
     """The space of an access to an array."""
-    if one.name in TEXTURE_FETCHES or space is Space.global_ and one.has("nc"):
+    if one.name in FETCHES or space is Space.global_ and one.has("nc"):
         return Space.texture
     return Space.global_ if space is Space.texture else space
 
 
 def _width(device: KernelMachine, one: Instruction, array: int) -> int:
     """Bytes of a lane's access; of a fetch, those of a texel."""
-    return device.texel_bytes(array) if one.name in TEXTURE_FETCHES else _width_of_access(one)
+    return device.texel_bytes(array) if one.name in FETCHES else _width_of_access(one)
 
 
 def kind_of(one: Instruction) -> OpKind:

@@ -10,11 +10,12 @@ import numpy as np
 # Columns of the machine's table of textures; borders are the bits of float64.
 (ID, ADDRESS, WIDTH, HEIGHT, DEPTH, ROW_BYTES, SLICE_BYTES, TEXEL, COMPONENT, COMPONENTS, KIND, IS_LINEAR, MODE_X,
  MODE_Y, MODE_Z, FILTER, READ_MODE, SRGB, NORMALIZED, BORDER, LEVELS, LAYERED, BIAS, LOWEST_LEVEL,
- HIGHEST_LEVEL) = (*range(20), 23, 24, 25, 26, 27)  # fmt: skip
-FIELDS = 28
+ HIGHEST_LEVEL, DIMENSIONS) = (*range(20), 23, 24, 25, 26, 27, 28)  # fmt: skip
+FIELDS = 29
 SIGNED, UNSIGNED, FLOAT = range(3)  # kinds of components
 WRAP, CLAMP, MIRROR, BORDERED = range(4)  # address modes
 POINT, LINEAR = range(2)  # filters
+FETCHES = ("tex", "tld4", "TEX", "TLD", "TLD4")  # instructions of PTX and of machine code
 LEVEL_ALIGNMENT = 512  # bytes that a level of a mipmapped array takes a multiple of
 
 
@@ -71,6 +72,7 @@ class BoundTexture:
         row[[KIND, IS_LINEAR, MODE_X, MODE_Y, MODE_Z]] = self.kind, self.linear_memory, *self.modes
         row[[FILTER, READ_MODE, SRGB, NORMALIZED]] = self.filter, self.normalized_float, self.srgb, self.normalized
         row[[LEVELS, LAYERED]] = self.levels, self.layered
+        row[DIMENSIONS] = sum(extent > 0 for extent in self.extents[: 2 if self.layered else 3])
         row[BORDER : BORDER + 4] = np.array(self.border, np.float64).view(np.int64)
         levels = np.array([self.bias, self.lowest_level, self.highest_level], np.float64)
         row[[BIAS, LOWEST_LEVEL, HIGHEST_LEVEL]] = levels.view(np.int64)

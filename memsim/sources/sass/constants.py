@@ -17,7 +17,7 @@ from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, PARA
 from memsim.sources.ptx.module import function_address
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
-_IN_BANK_0 = re.compile(r"c\[0x0\]\[(0x[0-9a-f]+)\]")
+_IN_BANK_0 = re.compile(r"c\[0x0\]\[(?:U?R\d+\+)?(0x[0-9a-f]+)\]")
 CODE_BANK, VARIABLES_BANK, ADDRESSES_BANK = 2, 3, 4
 
 
@@ -30,7 +30,8 @@ class BankPlaces:
         shared, local, constant: two words each, addresses of the windows.
         stack: the word behind a thread's local memory.
         dynamic: the bytes of dynamic shared memory.
-        workspace: two words, the upper and the lower half of the address of a cooperative grid's workspace.
+        workspace: two words, the upper and the lower half of the address of a cooperative grid's workspace; from 10.0
+            on for launches without clusters, for which SR_CgaSize is 0.
         reserved: where the part of shared memory begins that the system reserves for cooperative groups.
         parameters: two words, the address of the parameters, for instructions that do not read the bank.
         descriptor: two words that accesses of global memory name, without effect on their addresses.
@@ -50,7 +51,7 @@ class BankPlaces:
 
 
 _OFFSETS = (
-    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1, -1)),
+    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, 0x254, -1)),
     (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44, 0x6C, 0x198)),
     (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C, 0x124)),
 )
@@ -108,6 +109,12 @@ def reads_workspace(kernel: SassKernel) -> bool:
     """Whether a kernel reads where the workspace of a cooperative grid lies, which other launches do not have."""
     at = bank_offsets(kernel.cubin.architecture).workspace
     return at >= 0 and bool({at, at + 4} & _read(kernel))
+
+
+def first_indexed(kernel: SassKernel) -> int:
+    """Where in bank 0 the part begins that instructions index: the parameters, or before them a grid's workspace."""
+    first = kernel.cubin.first_parameter(kernel.name)
+    return min(first, bank_offsets(kernel.cubin.architecture).workspace) if reads_workspace(kernel) else first
 
 
 def reads_reserved(kernel: SassKernel) -> bool:

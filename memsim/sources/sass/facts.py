@@ -8,12 +8,15 @@ import numpy as np
 
 from memsim.sources.ptx.machine.access import LOGGED
 from memsim.sources.ptx.machine.codes import COUNT, DST, LIST, OP, A, B, C, Float, Micro, X, Y
+from memsim.sources.ptx.machine.textures import STORE_SURFACE
+from memsim.sources.ptx.textures import FETCHES
 from memsim.sources.sass.lowering.memory import atomic_width, width_of
 from memsim.sources.sass.origin import SassOrigin
 from memsim.trace.schema import OpKind, Space
 
 _LISTED = (Micro.load, Micro.matrix_load)
-_ACCESSES = (*_LISTED, Micro.store, Micro.atomic, Micro.matrix_store, Micro.copy_async)
+_TEXTURES = (Micro.texture, Micro.surface)
+_ACCESSES = (*_LISTED, Micro.store, Micro.atomic, Micro.matrix_store, Micro.copy_async, *_TEXTURES)
 _BULK = ("UBLKCP", "UTMALDG", "UTMASTG")  # their rows are pieces of 16 bytes
 _TO_PREDICATE = (Float.compare, Float.test)
 _COMBINING = (
@@ -38,12 +41,13 @@ class SassFacts:
             return OpKind.atomic
         if one.name.startswith("RED"):
             return OpKind.reduction
-        stores = one.name.startswith("ST") or one.name == "UTMASTG" or one.text.startswith("UBLKCP.G")
+        stores = one.name.startswith(("ST", "SUST")) or one.name == "UTMASTG" or one.text.startswith("UBLKCP.G")
         return OpKind.store if stores else OpKind.load
 
     def space(self, one: SassOrigin, space: Space) -> Space:
         """The space of an access to an array; loads through the read-only path count as textures'."""
-        return Space.texture if space is Space.global_ and "CONSTANT" in one.one.modifiers else space
+        read_only = "CONSTANT" in one.one.modifiers or one.name in FETCHES
+        return Space.texture if space is Space.global_ and read_only else space
 
     def width(self, one: SassOrigin) -> int:
         """Bytes of a lane's access."""
@@ -78,7 +82,7 @@ def _addressed_by_data(code: list[list[int]], lists: list[int]) -> set[int]:
             continue
         row, here = code[at], known[at]
         met[at] = True
-        if row[OP] in _ACCESSES and here >> row[A] & 1:
+        if row[OP] in _ACCESSES and any(here >> k & 1 for k in _addressing(row, lists)):
             found.add(at)
         behind = _after(row, here, lists)
         for following in _following(at, row, lists):
@@ -89,12 +93,21 @@ def _addressed_by_data(code: list[list[int]], lists: list[int]) -> set[int]:
     return found
 
 
+def _addressing(row: list[int], lists: list[int]) -> list[int]:
+    """The rows that an access's addresses come from."""
+    coordinates = lists[row[LIST] : row[LIST] + row[X]] if row[OP] in _TEXTURES else []
+    return [row[A], *coordinates]
+
+
 def _after(row: list[int], here: int, lists: list[int]) -> int:
     """The rows with loaded data behind a micro-op."""
     op = row[OP]
     if op in _LISTED:
         for k in range(row[LIST], row[LIST] + row[COUNT]):
             here = here | 1 << lists[k] if row[Y] & LOGGED else here & ~(1 << lists[k])
+    elif op == Micro.texture or op == Micro.surface and row[DST] != STORE_SURFACE:
+        for k in range(row[LIST] + row[X], row[LIST] + row[X] + row[COUNT]):
+            here |= 1 << lists[k]
     elif op == Micro.atomic:
         here |= 1 << row[DST]
     elif op in _COMBINING and not (op == Micro.floating and row[Y] in _TO_PREDICATE):

@@ -6,7 +6,7 @@ from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
 from memsim.sources.ptx.layout import RESERVED_BYTES, KernelLayout, add_variables, lay_out
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function
-from memsim.sources.sass.constants import bank_0, reads_reserved
+from memsim.sources.sass.constants import bank_0, first_indexed, reads_reserved
 from memsim.sources.sass.kernel import SassKernel
 
 _SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
@@ -36,7 +36,7 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
     bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes, reserved_at)
     return KernelLayout(
         symbols, shared, shared_bytes, local_bytes, bank, reserved_bytes, cubin.first_parameter(kernel.name), constants,
-        system_bytes,
+        system_bytes, first_indexed(kernel),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from memsim.sources.sass.lowering import (
     runtime,
     special_functions,
     tensors,
+    textures,
     warpgroups,
 )
 from memsim.sources.sass.opcode_class import opcode_class
@@ -133,6 +134,13 @@ OPCODES |= {
     "UBLKCP": _row(bulk.copy, "S G"),
     "UTMALDG": _row(bulk.load_box, "1D 2D 3D 4D 5D"),
     "UTMASTG": _row(bulk.store_box, "1D 2D 3D 4D 5D"),
+    # Textures and surfaces.
+    "TEX": _row(textures.fetch, "SCR B LL LZ"),
+    "TLD": _row(textures.fetch, "SCR B LL LZ CL"),
+    "TLD4": _row(textures.fetch, "SCR R G B A"),
+    "TXQ": _row(textures.query, "B"),
+    "SULD": _row(textures.surface, f"D BA 1D 2D 3D 1D_ARRAY 2D_ARRAY U8 S8 U16 S16 64 128 TRAP IGN {_SCOPE}"),
+    "SUST": _row(textures.surface, f"D BA 1D 2D 3D 1D_ARRAY 2D_ARRAY U8 S8 U16 S16 64 128 TRAP IGN {_SCOPE}"),
     # Single, double and half precision.
     "FADD": _row(floats.add_single, _ROUND),
     "FMUL": _row(floats.multiply_single, _ROUND),

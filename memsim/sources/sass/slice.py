@@ -35,6 +35,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
+from memsim.sources.ptx.machine.textures import QUERY, STORE_SURFACE
 from memsim.sources.ptx.machine.warp_collectives import BALLOT
 from memsim.sources.sass.builder import SassBuilder
 
@@ -46,7 +47,12 @@ _MOST_OFFSET = 1 << 40  # offsets may be negative
 _GENERIC = ("LD", "ST", "ATOM")  # instructions that may access any space
 _ROWS = frozenset([*range(Micro.copy, Micro.equal), Micro.integer, Micro.convert, Micro.reduce])
 _PREDICATED = frozenset([Micro.shuffle, Micro.match, Micro.elect])
-_ACCESSES = frozenset([Micro.load, Micro.store, Micro.matrix_load, Micro.matrix_store, Micro.atomic, Micro.copy_async])
+_ACCESSES = frozenset(
+    [
+        Micro.load, Micro.store, Micro.matrix_load, Micro.matrix_store, Micro.atomic, Micro.copy_async, Micro.texture,
+        Micro.surface,
+    ]
+)  # fmt: skip
 _LOADS, _STORES = (Micro.load, Micro.matrix_load), (Micro.store, Micro.matrix_store)
 _STEERING = {  # micro-ops that are always carried out, and their operands
     Micro.nop: (), Micro.branch: (), Micro.exit: (), Micro.trap: (), Micro.alias: (), Micro.commit: (),
@@ -257,8 +263,11 @@ class _Slicing:
 
     def _access(self, flow: _Flow, row: list[int]) -> None:
         """An access, which is always made; only the values that it moves may not be needed."""
-        op, space = row[OP], self._space(row[X])
+        op = row[OP]
         flow.always = 1 << row[A]
+        if op in (Micro.texture, Micro.surface):
+            return self._texture(flow, row)
+        space = self._space(row[X])
         listed = self._rows(self._lists[row[LIST] : row[LIST] + row[COUNT]])
         if op in _LOADS:
             flow.writes, flow.loads = listed, space
@@ -271,6 +280,20 @@ class _Slicing:
         else:
             flow.always |= self._rows((row[B], row[C]))
             flow.loads, flow.stores = self._space(row[X]), self._space(row[LIST])
+
+    def _texture(self, flow: _Flow, row: list[int]) -> None:
+        """A fetch, a surface's access or a query: where it goes stands before its values."""
+        if row[DST] == QUERY:
+            flow.writes = self._rows(self._lists[row[LIST] : row[LIST] + 1])
+            flow.reads = 1 << row[C]
+            return
+        values = row[LIST] + row[X]
+        flow.always |= 1 << row[C] | self._rows(self._lists[row[LIST] : values])
+        listed = self._rows(self._lists[values : values + row[COUNT]])
+        if row[DST] == STORE_SURFACE:
+            flow.reads, flow.stores = listed, GLOBAL
+        else:
+            flow.writes, flow.loads = listed, GLOBAL
 
     def _space(self, added: int) -> int:
         """The space that an access goes to, by the window that is added to its address."""

@@ -6,20 +6,17 @@ import itertools
 
 import numpy as np
 import pytest
+from texture_launches import RESULT, launch_of, random_texels
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
+from memsim.sources.ptx import execute
 from memsim.sources.ptx.textures import (
     BORDERED,
     CLAMP,
-    FLOAT,
     LINEAR,
     MIRROR,
     POINT,
-    SIGNED,
-    UNSIGNED,
     WRAP,
-    BoundTexture,
 )
 from memsim.sources.ptx.trace import trace_launch
 from memsim.support.errors import InputError
@@ -27,43 +24,6 @@ from memsim.trace.schema import OpKind, Space
 
 # Their loops take longest to compile; `make check` runs them.
 pytestmark = pytest.mark.slow
-KINDS = {"f": FLOAT, "i": SIGNED, "u": UNSIGNED}
-KERNEL = """
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .entry k(.param .u64 texture, .param .u64 in, .param .u64 out)
-{{
-.reg .b16 %h<8>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .f32 %f<16>;
-ld.param.u64 %rd1, [texture]; ld.param.u64 %rd2, [in]; ld.param.u64 %rd3, [out];
-mov.u32 %r1, %tid.x;
-mul.wide.u32 %rd4, %r1, 16; add.s64 %rd5, %rd2, %rd4; add.s64 %rd6, %rd3, %rd4;
-ld.global.v4.b32 {{%r2, %r3, %r4, %r5}}, [%rd5];
-mov.b32 %f2, %r2; mov.b32 %f3, %r3; mov.b32 %f4, %r4; mov.b32 %f5, %r5;
-mov.b32 %r6, 0; mov.b32 %r7, 0; mov.b32 %r8, 0; mov.b32 %r9, 0;
-{body}
-st.global.v4.b32 [%rd6], {{%r6, %r7, %r8, %r9}};
-ret;
-}}
-"""
-RESULT = "{%r6, %r7, %r8, %r9}"
-
-
-def launch_of(
-    body: str, texels: np.ndarray, coordinates: np.ndarray, **settings
-) -> tuple[PtxLaunch, DeviceMemory, np.ndarray]:
-    """A warp that runs the body; ``texels`` is [z, y, x, component], with the axes that the texture has."""
-    out, memory = np.zeros((32, 4), np.uint32), DeviceMemory()
-    given = np.zeros((32, 4), coordinates.dtype)
-    given[:, : coordinates.shape[1]] = coordinates
-    address = memory.add(texels, "texels")
-    extents = (*texels.shape[-2::-1], 0, 0)[:3]
-    row = extents[0] * texels.shape[-1] * texels.itemsize
-    bits = (8 * texels.itemsize,) * texels.shape[-1] + (0,) * (4 - texels.shape[-1])
-    kind = KINDS[texels.dtype.kind]
-    memory.textures[7] = BoundTexture(address, extents, row, row * max(extents[1], 1), bits, kind, **settings)
-    arguments = [7, memory.add(given, "in"), memory.add(out, "out")]
-    return PtxLaunch(KERNEL.format(body=body), "k", (1, 1, 1), (32, 1, 1), arguments), memory, out
 
 
 def fetched(body: str, texels: np.ndarray, coordinates: np.ndarray, **settings) -> np.ndarray:
@@ -97,14 +57,6 @@ def model(texels: np.ndarray, x: np.ndarray, modes, filtering, normalized, borde
         value = np.full(len(total), border) if None in place else texels[tuple(reversed(place))].astype(np.float64)
         total += share * value
     return total
-
-
-def random_texels(shape, dtype) -> np.ndarray:
-    rng = np.random.default_rng(5)
-    if np.dtype(dtype).kind == "f":
-        return rng.standard_normal(shape).astype(dtype)
-    info = np.iinfo(dtype)
-    return rng.integers(info.min, info.max, shape, dtype, endpoint=True)
 
 
 COORDINATES = np.random.default_rng(3).uniform(-1.5, 2.5, (32, 3)).astype(np.float32)
@@ -156,7 +108,7 @@ def test_layers_are_clamped_and_not_filtered():
     at[:, 1:] = COORDINATES[:, :2]
     body = f"tex.a2d.v4.f32.f32 {RESULT}, [%rd1, {{%r2, %f3, %f4, %f4}}];"
     found = fetched(body, texels, at, layered=True, filter=LINEAR, normalized=True, modes=(WRAP,) * 3)
-    layers = np.clip(np.arange(-8, 24), 0, 2)
+    layers = np.clip(np.arange(-8, 24).astype(np.uint32), 0, 2)  # numbers without a sign
     expected = [model(texels[k], x[1:], (WRAP,) * 3, LINEAR, True, 0.0)[0] for k, x in zip(layers, at, strict=True)]
     np.testing.assert_allclose(found[:, 0].view(np.float32), expected, rtol=1e-6, atol=1e-6)
 

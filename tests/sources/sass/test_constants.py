@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 
+import numpy as np
 import pytest
-from sass_launches import VOLTA, needs_machine_code
+from sass_launches import VOLTA, as_machine_code, needs_machine_code
 
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
 from memsim.sources.sass.assemble import assemble
-from memsim.sources.sass.constants import bank_offsets
+from memsim.sources.sass.constants import bank_offsets, reads_workspace
 from memsim.sources.sass.disassembly import disassemble
 
 pytestmark = needs_machine_code
@@ -26,6 +28,8 @@ KERNEL = """.visible .entry {name}(.param .u64 out)
 }}
 """
 REGISTERS = ("%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%dynamic_smem_size")
+ENVIRONMENT = "mov.u32 %v, %envreg1; st.global.u32 [%a+4], %v; mov.u32"
+WORKSPACE = 0x1234500010000
 
 
 @cache
@@ -55,3 +59,17 @@ def test_extents_lie_where_kernels_read_them(architecture, register, place, word
 @pytest.mark.parametrize("architecture", [VOLTA, 75, 80, 86, 89, 90])
 def test_dynamic_shared_memory_lies_where_kernels_read_it(architecture):
     assert bank_offsets(architecture).dynamic in _constants(architecture)["%dynamic_smem_size"]
+
+
+@pytest.mark.parametrize("architecture", [80, 90, 100, 120])
+def test_workspace_of_a_grid_is_found(architecture):
+    text = HEAD.format(architecture=architecture) + KERNEL.replace("mov.u32", ENVIRONMENT).format(
+        name="k", register="%envreg2"
+    )
+    out = np.zeros(2, np.uint32)
+    memory = DeviceMemory()
+    launch = PtxLaunch(text, "k", (1, 1, 1), (1, 1, 1), [memory.add(out, "out")], workspace=WORKSPACE)
+    launch = as_machine_code(launch, architecture)
+    execute(launch, memory)
+    assert out.tolist() == [WORKSPACE & 0xFFFFFFFF, WORKSPACE >> 32]
+    assert reads_workspace(launch.sass)

@@ -15,6 +15,7 @@ _QUERIES = {
     "width": textures.WIDTH, "height": textures.HEIGHT, "depth": textures.DEPTH, "array_size": textures.DEPTH,
     "num_mipmap_levels": textures.LEVELS, "normalized_coords": textures.NORMALIZED,
 }  # fmt: skip
+BASE_LEVEL = 0xC2000000  # -32, below every level
 
 
 def _geometry(b: Builder, one: Instruction) -> tuple[int, int]:
@@ -48,6 +49,8 @@ def lower_fetch(b: Builder, one: Instruction, values: bool) -> None:
         raise b.error("is a texture fetch that memsim does not support")
     flags |= machine.INTEGERS * (one.type == "s32")
     level = ZERO
+    if one.type == "f32":  # the lowest level: ptxas asks for this one unless the program names another
+        flags, level = flags | machine.HAS_LEVEL, b.constant(BASE_LEVEL)
     if one.has("level"):
         flags |= machine.HAS_LEVEL | machine.INTEGER_LEVEL * (one.type == "s32")
         level = b.value(one.operands[2], "b32")
@@ -82,9 +85,13 @@ def lower_surface(b: Builder, one: Instruction, values: bool) -> None:
 def lower_query(b: Builder, one: Instruction) -> None:
     """txq and suq."""
     column = next((_QUERIES[part] for part in one.opcode if part in _QUERIES), None)
-    if column is None or one.has("level"):
+    if column is None:
         raise b.error("reads a property of a texture that memsim does not support")
     handle, _ = _object(b, one.operands[1])
+    flags, level = (machine.HAS_LEVEL, b.value(one.operands[2], "b32")) if one.has("level") else (0, ZERO)
     to = one.operands[0]
     row = b.row(to.name) if isinstance(to, Register) else SINK
-    b.emit(Micro.texture, dst=machine.QUERY, a=handle, mask=column << 8, list=b.listed([row]), count=0)
+    b.emit(
+        Micro.texture, dst=machine.QUERY, a=handle, c=level, shift=flags, mask=column << 8, list=b.listed([row]),
+        count=0,
+    )  # fmt: skip

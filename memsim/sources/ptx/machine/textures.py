@@ -37,6 +37,7 @@ from memsim.sources.ptx.textures import (
     COMPONENT,
     COMPONENTS,
     DEPTH,
+    DIMENSIONS,
     FILTER,
     FLOAT,
     HEIGHT,
@@ -156,7 +157,6 @@ def _corners(m, t, row, r, lane):
     layer = np.int64(0)
     if flags & LAYER:
         layer = r[m.lists[first], lane] & 0xFFFFFFFF
-        layer = (layer << 32) >> 32
         first += 1
     level = _level(m, t, row, r, lane)
     base, width, height, depth = t[ADDRESS], t[WIDTH], t[HEIGHT], t[DEPTH]
@@ -174,6 +174,7 @@ def _corners(m, t, row, r, lane):
     if flags & CUBE:
         layer = 6 * layer + _face(m)
         dimensions = np.int64(2)
+    dimensions = min(dimensions, t[DIMENSIONS])  # a 1D texture may be fetched from with two coordinates
     if flags & (LAYER | CUBE):
         layer = min(max(layer, np.int64(0)), depth - 1)
         base += layer * slice_bytes
@@ -238,6 +239,15 @@ def _value(m, t, bits, address, c):
 
 
 @called
+def _property(t, column, level):
+    """A column of a texture; of extents those at a level."""
+    level &= 0xFF
+    if level == 0 or column == DEPTH and t[LAYERED]:
+        return t[column]
+    return max(t[column] >> level, np.int64(1))
+
+
+@called
 def _single(m, value):
     return to_bits(m.cell, m.single, m.double, value, np.int64(F32), np.int64(NEAREST), np.int64(0))
 
@@ -296,7 +306,7 @@ def fetch(m, record, w, warp, pc, r, row, active):
         if t[ID] == 0:
             return stopped_at(m, lane, r[row[A], lane], OUTSIDE)
         if row[DST] == QUERY:
-            r[m.lists[row[LIST]], lane] = t[row[MASK] >> 8]
+            r[m.lists[row[LIST]], lane] = _property(t, row[MASK] >> 8, r[row[C], lane] if row[SHIFT] & HAS_LEVEL else 0)
             continue
         count = _corners(m, t, row, r, lane)
         most, width = max(most, count), t[TEXEL]
