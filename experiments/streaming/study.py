@@ -1,4 +1,4 @@
-"""Bandwidth of four streaming kernels against occupancy, compared with a benchmark of five GPUs."""
+"""Bandwidth of four streaming kernels against occupancy, and times of copies by size, next to measured GPUs."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Outcome, Setting, Within
+from experiments.streaming import repeated
 from experiments.streaming.switches import PARTS, Settings, switched, table
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
@@ -60,7 +61,9 @@ def run(setting: Setting) -> Outcome:
     full = {row["gpu"]: row for row in rows if row["gpu"] in PARTS}  # the last of each board
     loops = list(KERNELS)[: 1 if setting.quick else None]
     switches = mapped(_switched, [(row, one) for row in full.values() for one in loops], setting.jobs, "switches")
-    return Outcome(list(_claims(points)), {"bandwidth": _table(points), "switches": table(switches)})
+    launches = mapped(repeated.simulated, repeated.rows(setting.quick), setting.jobs, "launches")
+    tables = {"bandwidth": _table(points), "switches": table(switches), "repeated": repeated.table(launches)}
+    return Outcome([*_claims(points), *repeated.claims(launches)], tables)
 
 
 def _switched(asked: tuple[dict[str, str], str]) -> tuple[str, str, float, dict[str, float]]:
