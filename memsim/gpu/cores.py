@@ -155,6 +155,14 @@ class L1(Section):
     set_hash: IndexHash = Field(IndexHash.modulo, description="hash from line number to set")
     replacement: Replacement = Field(Replacement.lru, description="replacement policy")
     write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="write policy")
+    local_write_policy: L1WritePolicy | None = Field(
+        None, description="write policy of stores to local memory; none: that of all stores"
+    )
+    drops_ended_local: bool = Field(
+        True,
+        description="whether lines of local memory that L1 has to write back are dropped when their block ends: the "
+        "next block in its slot has the same addresses",
+    )
     merges_stores: bool = Field(
         False,
         description="whether a sector that a store covers in part goes along with the next store of its warp",
@@ -203,6 +211,11 @@ class L1(Section):
         lines = self.size_bytes // self.line_bytes
         sets = lines // self.ways
         return (lines - (sets // (sets & -sets) if self.reserved_from is ReservedFrom.sets else sets)) * self.line_bytes
+
+    @property
+    def policy_of_local(self) -> L1WritePolicy:
+        """The write policy of stores to local memory."""
+        return self.local_write_policy or self.write_policy
 
     @property
     def serves_global(self) -> bool:

@@ -16,7 +16,7 @@ from memsim.gpu.choices import Divergence
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
-from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
+from memsim.trace.coalescing_rules import SECTOR_BYTES, local_stores, make_rules
 from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
 from memsim.trace.divergence import find_divergences, note_clear_scoreboards
 from memsim.trace.line_numbers import LineNumbers
@@ -71,6 +71,7 @@ def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn], progress
     columns["first_instruction"].append(trace.first_instruction)
     columns["first_warp"].append(trace.first_warp)
     columns["mixes"].append(trace.issue.mixes)
+    columns["local"].append(local_stores(trace.ops, gpu))
     coalescer = _Coalescer(trace, gpu, columns)
     for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
         coalescer.take(chunk)
