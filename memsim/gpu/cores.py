@@ -35,6 +35,11 @@ class SM(Section):
         Dependence.sequence,
         description="what an instruction waits for: all loads before its sequence, or the loads whose values it uses",
     )
+    local_memory_by_slot: bool = Field(
+        True,
+        description="whether the blocks of a block slot have the same local memory, one after the other; if not, each "
+        "block has its own",
+    )
     divergence: Divergence = Field(
         Divergence.in_turn,
         description="with a scoreboard: order of divergent paths; interleaved is experimental",
@@ -156,12 +161,9 @@ class L1(Section):
     replacement: Replacement = Field(Replacement.lru, description="replacement policy")
     write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="write policy")
     local_write_policy: L1WritePolicy | None = Field(
-        None, description="write policy of stores to local memory; none: that of all stores"
-    )
-    drops_ended_local: bool = Field(
-        True,
-        description="whether lines of local memory that L1 has to write back are dropped when their block ends: the "
-        "next block in its slot has the same addresses",
+        None,
+        description="write policy of stores to local memory, which is lost when its block ends; none: that of all "
+        "stores",
     )
     merges_stores: bool = Field(
         False,

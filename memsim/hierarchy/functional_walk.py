@@ -220,8 +220,7 @@ def _through_l1(u, m, sm, line, mask, kind, op, bypasses, traffic):
         if kind == OP_STORE and policy == BACK:
             u.cache.ways[way].dirty = u.cache.ways[way].dirty | mask
             u.cache.ways[way].writer = op
-            if p.drops_ended_local:
-                u.cache.ways[way].owner = ANY_BLOCK
+            u.cache.ways[way].owner = ANY_BLOCK
             return _NONE
         return mask & (ALL ^ valid) & (ALL ^ pending) if kind == OP_LOAD else mask
     if kind != OP_STORE or policy == EVICT:
@@ -290,7 +289,7 @@ def walk_blocks(u, m, first, end, at, wave, traffic):
                         at[block, warp] = _walk_warp(u, m, i, stop, sm, traffic)
                         left = True
                 sm = sm + 1 if sm + 1 < len(u.sms) else 0
-        if len(u.local) and u.p[0].drops_ended_local:
+        if len(u.local):
             for sm in range(len(u.sms)):
                 drop_local(u, sm, ANY_BLOCK)
 

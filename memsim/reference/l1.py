@@ -109,7 +109,7 @@ class L1Cache:
         if keeps and way:
             way.dirty |= mask
             way.op = access.op
-            if local and self.l1.drops_ended_local:
+            if local:
                 way.owner = access.warp.block.slot
         if evicts:
             self.invalidate(line, mask)

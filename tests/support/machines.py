@@ -290,7 +290,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
         reserved_from=_of(ReservedFrom), tags_per_cycle=st.sampled_from([1, 1, 2, 4]),
-        hit_latency_cycles=st.integers(1, 20), merges_stores=st.booleans(), drops_ended_local=st.booleans(),
+        hit_latency_cycles=st.integers(1, 20), merges_stores=st.booleans(),
         local_write_policy=st.one_of(st.none(), _of(L1WritePolicy), st.just("write_back")),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))

@@ -330,7 +330,7 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
     if keeps:
         m.cache.ways[way].dirty = m.cache.ways[way].dirty | mask
         m.cache.ways[way].writer = op
-        if local and p.drops_ended_local:
+        if local:
             m.cache.ways[way].owner = 1 + m.warps[sm * SLOTS + m.sms[sm].warp].block
     else:
         if way >= 0 and (kind == REDUCTION or policy == EVICT):
@@ -347,7 +347,7 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
 
 @inlined
 def drop_local(m, sm, owner):
-    """Forget lines with the local memory of a block that has ended; no dirty sector of them goes to L2."""
+    """Forget lines with the local memory of a block that has ended, dirty sectors, too: nothing reads them again."""
     for s in range(sm * m.p[0].l1_sets, (sm + 1) * m.p[0].l1_sets):
         for slot in range(m.cache.shape[0].ways):
             way = way_of_slot(m.cache, s, slot)

@@ -74,7 +74,7 @@ MSHR_TARGET = np.dtype([("time", "<i8"), ("load", "<i4"), ("next", "<i4"), ("nee
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
 # Also of a way: sectors to be dropped when they come, the memory instruction that last wrote there, the first target
 # that waits for its fill, or -1, and whose local memory it holds: 1 + the block slot, ANY_BLOCK of a block that is not
-# replayed in time, 0 for none or one that outlives its block. Four ways are one cache line of the host.
+# replayed in time, 0 for none. Four ways are one cache line of the host.
 L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("owner", "<u2")])
 ANY_BLOCK = 0xFFFF
 # Scoreboard, one per warp and class of loads: loads issued, the first of them whose times are known, the latest

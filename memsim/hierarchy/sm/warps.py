@@ -66,7 +66,7 @@ def end_warp(m, sm, slot, time):
     if m.blocks[b].live > 0:
         release_barrier(m, sm, block, time)
         return
-    if len(m.local) > 0 and m.p[0].drops_ended_local:
+    if len(m.local) > 0:
         drop_local(m, sm, 1 + block)
     n = m.freed_count[0]
     m.freed[n].time = time
