@@ -122,6 +122,7 @@ class _Coalescer:
         self._interleaved = gpu.sm.divergence is Divergence.interleaved
         self._by_control_code = trace.issue.dependence is KnownWaits.control_code
         self._local = np.array([op.space is Space.local for op in trace.ops], bool)
+        self._local_bytes = max((one.bytes for one in trace.arrays if one.space is Space.local), default=0)
         self._resident = _resident_warps(trace, gpu) if self._local.any() and gpu.sm.local_memory_by_slot else None
 
     def take(self, chunk: Chunk) -> None:
@@ -178,7 +179,7 @@ class _Coalescer:
         base, rows = chunk.base.copy(), np.flatnonzero(chunk.op != NO_OP)
         rows = rows[self._local[chunk.op[rows]]]
         warps = chunk.warps.start + np.searchsorted(chunk.first_instruction, rows, side="right") - 1
-        base[rows] = of_slots(base[rows], warps, self._resident)
+        base[rows] = of_slots(base[rows], warps, self._resident, self._local_bytes)
         return replace(chunk, base=base)
 
     def _merge_stores(self, chunk: Chunk, out: np.ndarray, first_row: int, address: int, buffered: int) -> None:

@@ -31,20 +31,23 @@ def local_address(warp, lane, offset, width):
     return region + (offset >> 2) * (_WORD * _LANES) + lane * max(width, _WORD) + (offset & 3)
 
 
-def of_slots(base: np.ndarray, warp: np.ndarray, resident: int) -> np.ndarray:
+def of_slots(base: np.ndarray, warp: np.ndarray, resident: int, thread_bytes: int) -> np.ndarray:
     """Addresses of local memory on a GPU that holds `resident` warps at a time: warps so far apart share a region.
 
     Blocks start in order, so this is the region of the slot for the first blocks of every slot, and near it for others.
+    The regions lie side by side.
 
     Args:
         base: u8, addresses as :func:`local_address` makes them; others are returned as they are.
         warp: number in the trace, of each.
+        thread_bytes: local memory of a thread; 0: not known, and regions stay as far apart as they are.
 
     >>> base = np.array([local_address(warp, 3, 8, 4) for warp in (0, 5, 6)], np.uint64)
-    >>> moved = of_slots(base, np.array([0, 5, 6]), 6)
-    >>> (moved == base).tolist(), bool(moved[2] == base[0])
-    ([True, True, False], True)
+    >>> ((of_slots(base, np.array([0, 5, 6]), 6, 16) - START - 2 * 128 - 3 * 4) // (16 * 32)).tolist()
+    [0, 5, 0]
     """
-    region = (base - np.uint64(START)) // np.uint64(_REGION)
-    moved = base - region * np.uint64(_REGION) + (warp % resident).astype(np.uint64) * np.uint64(_REGION)
-    return np.where(base >= START, moved, base)
+    size = min(-(-thread_bytes // 16) * 16 * _LANES, _REGION) or _REGION
+    within = (base - np.uint64(START)) % np.uint64(_REGION)
+    return np.where(
+        base >= START, np.uint64(START) + (warp % resident).astype(np.uint64) * np.uint64(size) + within, base
+    )
