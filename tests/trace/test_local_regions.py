@@ -46,7 +46,7 @@ def lines(arrays=(), **changes):
     return np.stack([found.line_address[found.lines[k::3]] for k in range(2)], axis=1).tolist()
 
 
-def test_blocks_as_many_as_fit_apart_share_local_memory():
+def test_blocks_in_same_slot_share_local_memory():
     first, second, third, *others = lines()
     assert others == [first, second]
     assert len({*first, *second, *third}) == 6 and first[1] == first[0] + 1
@@ -57,7 +57,7 @@ def test_local_memory_of_known_size_is_contiguous():
     assert np.subtract(every, first).tolist() == [[4 * (block % 3)] * 2 for block in range(BLOCKS)]
 
 
-def test_each_block_may_have_local_memory_of_its_own():
+def test_switched_off_blocks_share_no_local_memory():
     assert len({line for block in lines(**{"sm.local_memory_by_slot": False}) for line in block}) == 2 * BLOCKS
 
 
