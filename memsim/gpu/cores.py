@@ -35,6 +35,11 @@ class SM(Section):
         Dependence.sequence,
         description="what an instruction waits for: all loads before its sequence, or the loads whose values it uses",
     )
+    local_memory_by_slot: bool = Field(
+        True,
+        description="whether the blocks of a block slot have the same local memory, one after the other; if not, each "
+        "block has its own",
+    )
     divergence: Divergence = Field(
         Divergence.in_turn,
         description="with a scoreboard: order of divergent paths; interleaved is experimental",
@@ -155,6 +160,11 @@ class L1(Section):
     set_hash: IndexHash = Field(IndexHash.modulo, description="hash from line number to set")
     replacement: Replacement = Field(Replacement.lru, description="replacement policy")
     write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="write policy")
+    local_write_policy: L1WritePolicy | None = Field(
+        None,
+        description="write policy of stores to local memory, which is lost when its block ends; none: that of all "
+        "stores",
+    )
     merges_stores: bool = Field(
         False,
         description="whether a sector that a store covers in part goes along with the next store of its warp",
@@ -203,6 +213,11 @@ class L1(Section):
         lines = self.size_bytes // self.line_bytes
         sets = lines // self.ways
         return (lines - (sets // (sets & -sets) if self.reserved_from is ReservedFrom.sets else sets)) * self.line_bytes
+
+    @property
+    def policy_of_local(self) -> L1WritePolicy:
+        """The write policy of stores to local memory."""
+        return self.local_write_policy or self.write_policy
 
     @property
     def serves_global(self) -> bool:

@@ -185,8 +185,9 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     if l2.slice_hash in OF_BITS and not power_of_two(slices):
         problem = f"is {l2.slice_hash} over {slices} slices; give modulo or a power-of-two number of slices"
         yield "l2.slice_hash", problem
-    if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
-        yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
+    for name in ("write_policy", "local_write_policy"):
+        if getattr(l1, name) == "write_allocate" and l2.inclusion == "inclusive":
+            yield f"l1.{name}", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
 

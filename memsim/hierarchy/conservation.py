@@ -81,6 +81,9 @@ def _writes_to_l2(trials: Trial, gpu: _Config) -> bool:
         return True  # what leaves a write-back L1 is what is pushed out of it
     l1, l2 = trials.counters[..., Level.l1, WRITES, :], trials.counters[..., Level.l2, WRITES, :]
     sent, came = l1.sum(axis=-2), l2.sum(axis=-2)
+    if gpu["l1"].get("local_write_policy") == L1WritePolicy.write_back and gpu["l1"].get("enabled", True):
+        # Local memory leaves when it is pushed out, under the op that wrote a line last.
+        return bool((came[..., CountUnit.sectors].sum(axis=-1) <= sent[..., CountUnit.sectors].sum(axis=-1)).all())
     return bool((came <= sent if gpu["l1"].get("merges_stores") else came == sent).all())
 
 

@@ -23,8 +23,8 @@ from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.lookup import partial_sectors, still_partial, surplus_partial_way
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.sm.l1 import set_of
-from memsim.hierarchy.sm.state import ALLOCATE, EVICT, OP_LOAD, OP_STORE
+from memsim.hierarchy.sm.l1 import drop_local, set_of
+from memsim.hierarchy.sm.state import ALLOCATE, ANY_BLOCK, BACK, EVICT, OP_LOAD, OP_STORE
 from memsim.jit.compiled import inlined
 from memsim.jit.plain_python import records
 from memsim.jit.struct_pointer import pointer_to
@@ -36,39 +36,10 @@ TO_L2, TO_DRAM = range(2)  # of the traffic: sectors that L1s send on, sectors t
 
 
 def can_walk(gpu: GPU) -> bool:
-    """Whether blocks can be walked: an L2 without prefetcher that invalidates no L1s, below L1s that keep no stores."""
+    """Whether blocks can be walked: an L2 without prefetcher that invalidates no L1s, which keep no global stores."""
     back = gpu.l1.enabled and gpu.l1.write_policy is L1WritePolicy.write_back
     prefetches = gpu.prefetcher.kind is not PrefetcherKind.none
     return gpu.l2.enabled and gpu.l2.inclusion is not Inclusion.inclusive and not back and not prefetches
-
-
-@inlined
-def _through_l1(u, sm, line, mask, kind, bypasses):
-    """Carry a transaction out in the L1 of an SM; returns the sectors that go on to L2."""
-    p = u.p[0]
-    if not p.l1_enabled or (kind == OP_LOAD and bypasses):
-        return mask
-    s = set_of(u, sm, line)
-    way = find(u.cache, s, line)
-    if way < 0 and (kind == OP_LOAD or (kind == OP_STORE and p.write_policy == ALLOCATE)):
-        way = victim(u.cache, s)
-        if way >= 0:
-            replace(u.cache, s, way, line)
-            u.cache.ways[way].poisoned = 0
-            u.cache.ways[way].waiting = -1
-    elif way >= 0:
-        touch(u.cache, s, way)
-    if way < 0:
-        return mask
-    valid, pending = np.int64(u.cache.ways[way].valid), np.int64(u.cache.ways[way].pending)
-    if kind == OP_LOAD or (kind == OP_STORE and p.write_policy == ALLOCATE):
-        u.cache.ways[way].valid = valid | mask
-        return mask & (ALL ^ valid) & (ALL ^ pending) if kind == OP_LOAD else mask
-    if kind != OP_STORE or p.write_policy == EVICT:
-        u.cache.ways[way].valid = 0 if p.l1_unsectored else valid & (ALL ^ mask)
-        if u.cache.ways[way].valid == 0 and pending == 0:
-            invalidate_way(u.cache, s, way)
-    return mask
 
 
 @inlined
@@ -209,6 +180,59 @@ def _through_l2(m, line, mask, partial, words, kind, op, sm, traffic):
 
 
 @inlined
+def _leave_l1(u, m, sm, way, sectors, traffic):
+    """Let L2 take dirty sectors of a way of an L1."""
+    lost = np.int64(u.cache.ways[way].dirty) & sectors
+    if lost:
+        u.cache.ways[way].dirty = u.cache.ways[way].dirty ^ lost
+        traffic[TO_L2] += m.sectors[lost]
+        line, op = np.int64(u.cache.tags[way]), u.cache.ways[way].writer
+        _through_l2(m, line, lost, _NONE, _NONE, OP_STORE, op, sm, traffic)
+
+
+@inlined
+def _through_l1(u, m, sm, line, mask, kind, op, bypasses, traffic):
+    """Carry a transaction out in the L1 of an SM; returns the sectors that go on to L2."""
+    p = u.p[0]
+    if not p.l1_enabled or (kind == OP_LOAD and bypasses):
+        return mask
+    local = len(u.local) > 0 and u.local[op] > 0
+    policy = p.local_write_policy if local else p.write_policy
+    allocates = kind == OP_LOAD or (kind == OP_STORE and (policy == ALLOCATE or policy == BACK))
+    s = set_of(u, sm, line)
+    way = find(u.cache, s, line)
+    if way < 0 and allocates:
+        way = victim(u.cache, s)
+        if way >= 0:
+            if len(u.local):
+                _leave_l1(u, m, sm, way, ALL, traffic)
+            replace(u.cache, s, way, line)
+            u.cache.ways[way].poisoned = 0
+            u.cache.ways[way].waiting = -1
+            u.cache.ways[way].owner = 0
+    elif way >= 0:
+        touch(u.cache, s, way)
+    if way < 0:
+        return mask
+    valid, pending = np.int64(u.cache.ways[way].valid), np.int64(u.cache.ways[way].pending)
+    if allocates:
+        u.cache.ways[way].valid = valid | mask
+        if kind == OP_STORE and policy == BACK:
+            u.cache.ways[way].dirty = u.cache.ways[way].dirty | mask
+            u.cache.ways[way].writer = op
+            u.cache.ways[way].owner = ANY_BLOCK
+            return _NONE
+        return mask & (ALL ^ valid) & (ALL ^ pending) if kind == OP_LOAD else mask
+    if kind != OP_STORE or policy == EVICT:
+        if len(u.local):
+            _leave_l1(u, m, sm, way, ALL if p.l1_unsectored else mask, traffic)
+        u.cache.ways[way].valid = 0 if p.l1_unsectored else valid & (ALL ^ mask)
+        if u.cache.ways[way].valid == 0 and pending == 0:
+            invalidate_way(u.cache, s, way)
+    return mask
+
+
+@inlined
 def _walk_instruction(u, m, i, sm, traffic):
     """Carry the transactions of one memory instruction out."""
     kind, op = u.instructions[i].kind, u.instructions[i].op
@@ -216,7 +240,7 @@ def _walk_instruction(u, m, i, sm, traffic):
     begin = u.instructions[i].first
     for k in range(begin, begin + u.instructions[i].count):
         line = np.int64(u.lines[k])
-        missed = _through_l1(u, sm, line, np.int64(u.masks[k]), kind, bypasses)
+        missed = _through_l1(u, m, sm, line, np.int64(u.masks[k]), kind, op, bypasses, traffic)
         if len(u.merged):
             missed &= ALL ^ np.int64(u.merged[k])
         partial, words = (np.int64(u.partial[k]), np.int64(u.words[k])) if m.p[0].max_partial else (_NONE, _NONE)
@@ -265,6 +289,9 @@ def walk_blocks(u, m, first, end, at, wave, traffic):
                         at[block, warp] = _walk_warp(u, m, i, stop, sm, traffic)
                         left = True
                 sm = sm + 1 if sm + 1 < len(u.sms) else 0
+        if len(u.local):
+            for sm in range(len(u.sms)):
+                drop_local(u, sm, ANY_BLOCK)
 
 
 class FunctionalWalk:

@@ -42,7 +42,7 @@ _WRITTEN_FIRST = {
     "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "written", "commands", "log",
     "wanted",
 }  # fmt: skip
-_OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "phase", "divergences")
+_OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "local", "phase", "divergences")
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly

@@ -17,7 +17,7 @@ from memsim.profile.reuse import EVERY_SM, Distances, ReuseLevel, distances, in_
 from memsim.profile.skew import skew
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
 from memsim.trace.reader import Trace
-from memsim.trace.schema import OpKind, StaticInstruction
+from memsim.trace.schema import OpKind, Space, StaticInstruction
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 _ALLOCATES = (L1WritePolicy.write_allocate, L1WritePolicy.write_back)
@@ -42,7 +42,12 @@ def bypasses_l1(op: StaticInstruction, gpu: GPU) -> bool:
     """Whether the op leaves no line in L1."""
     if op.kind is OpKind.load:
         return not gpu.l1.enabled or not l1_serves(op, gpu)
-    return not gpu.l1.enabled or op.kind is not OpKind.store or gpu.l1.write_policy not in _ALLOCATES
+    return not gpu.l1.enabled or op.kind is not OpKind.store or _policy(op, gpu) not in _ALLOCATES
+
+
+def _policy(op: StaticInstruction, gpu: GPU) -> L1WritePolicy:
+    """The write policy of stores to the op's space."""
+    return gpu.l1.policy_of_local if op.space is Space.local else gpu.l1.write_policy
 
 
 def _l1_reuse(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: AddressLayout) -> Columns:
@@ -74,8 +79,8 @@ def _named(level: str, found: Distances) -> Columns:
 
 
 def _skew(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: AddressLayout) -> Columns:
-    back = gpu.l1.write_policy is L1WritePolicy.write_back
-    served = np.array([not bypasses_l1(op, gpu) and (op.kind is OpKind.load or back) for op in trace.ops], np.uint8)
+    back = [op.kind is OpKind.load or _policy(op, gpu) is L1WritePolicy.write_back for op in trace.ops]
+    served = np.array([not bypasses_l1(op, gpu) and kept for op, kept in zip(trace.ops, back, strict=True)], np.uint8)
     held = served, gpu.l1.size_bytes // gpu.l1.line_bytes if gpu.l1.enabled else 0
     shared = gpu.l2.size_bytes // gpu.l1.line_bytes if gpu.l2.enabled else 0
     ways_to = (gpu.l2.slices, gpu.l2.slice_interleave_bytes), (gpu.dram.channels, gpu.dram.interleave_bytes)

@@ -34,6 +34,7 @@ class Way:
     prefetched: int = 0  # L2: fetched by the prefetcher, and not asked for since
     stale: int = 0  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
+    owner: int | None = None  # L1: block slot whose local memory it holds, until that block ends
     allocated: int = 0  # L1: cycle in which the line was requested
     rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
 
@@ -62,7 +63,7 @@ class Way:
 
     def clear(self, line: int | None) -> None:
         """Hold another line, without any data yet."""
-        self.line, self.pending = line, {}
+        self.line, self.pending, self.owner = line, {}, None
         self.valid = self.dirty = self.activated = self.words = self.prefetched = self.stale = 0
 
 

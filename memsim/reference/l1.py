@@ -30,6 +30,8 @@ class L1Cache:
         reserved = n * l1.ways - (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
         self.sets = CacheSets(n, l1.ways, l1.replacement, sm.number * n, self.model.key, reserved)
         self.loads = self.stores = 0  # under way to L2 and back
+        policies = {l1.write_policy, *([l1.policy_of_local] if len(self.model.trace.local) else [])}
+        self.writes_back = L1WritePolicy.write_back in policies
 
     def set_of(self, line: int) -> CacheSet:
         return self.sets[self.model.addresses.l1_set(line)]
@@ -84,7 +86,9 @@ class L1Cache:
 
         Sectors that the trace has merged are not sent: the warp's next store takes them along.
         """
-        trace, policy, reduction = self.model.trace, self.l1.write_policy, access.kind is OpKind.reduction
+        trace, reduction = self.model.trace, access.kind is OpKind.reduction
+        local = bool(len(trace.local) and trace.local[access.op])
+        policy = self.l1.policy_of_local if local else self.l1.write_policy
         cached = not reduction and self.l1.enabled
         keeps = cached and policy is L1WritePolicy.write_back
         fills = cached and policy in (L1WritePolicy.write_back, L1WritePolicy.write_allocate)
@@ -106,6 +110,8 @@ class L1Cache:
         if keeps and way:
             way.dirty |= mask
             way.op = access.op
+            if local:
+                way.owner = access.warp.block.slot
         if evicts:
             self.invalidate(line, mask)
         if sent:
@@ -117,7 +123,7 @@ class L1Cache:
 
     def allocate(self, line: int) -> Way | None:
         """Give a line a way, whose dirty sectors leave for L2; None if there is none, or no room for that write."""
-        if self.l1.write_policy is L1WritePolicy.write_back and self.stores >= self.gpu.sm.max_stores:
+        if self.writes_back and self.stores >= self.gpu.sm.max_stores:
             return None
         way = self.set_of(line).find_victim()
         if way is None:
@@ -146,6 +152,15 @@ class L1Cache:
         way.stale |= way.under_way & dropped
         if not way.valid and not way.pending:
             self.set_of(line).drop(way)
+
+    def drop_local(self, block_slot: int) -> None:
+        """A block has ended, and its local memory with it: nothing reads what its lines hold."""
+        for cache_set in self.sets.values():
+            for way in cache_set.ways:
+                if way.owner == block_slot:
+                    way.valid, way.dirty, way.owner = 0, 0, None
+                    if not way.pending:
+                        cache_set.drop(way)
 
     def send(self, request: Request, line: int, mask: int, op: int) -> Packet:
         packet = Packet(request, line, mask, self.sm.number, op, self.sm.clock.now)

@@ -76,6 +76,7 @@ class MultiprocessorUnit:
         if warp.block.live:
             self.open_barrier(warp.block)
         else:
+            self.l1.drop_local(warp.block.slot)
             self.model.blocks.free_slot(self.number, warp.block.slot)
 
     def run_path(self, warp: Warp) -> Process:

@@ -8,21 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from memsim.gpu.choices import Divergence
 from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import resident_blocks
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
-from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
+from memsim.trace.coalescing_rules import SECTOR_BYTES, local_stores, make_rules
 from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
 from memsim.trace.divergence import find_divergences, note_clear_scoreboards
 from memsim.trace.line_numbers import LineNumbers
+from memsim.trace.local_memory import of_slots
 from memsim.trace.merged_stores import COVERED_SHAPE, merge_stores
 from memsim.trace.reader import Trace
-from memsim.trace.schema import CONTROL_DEFAULTS, NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, KnownWaits, RepairedChunk
+from memsim.trace.schema import (
+    CONTROL_DEFAULTS,
+    NO_OP,
+    NO_WAIT,
+    WAIT_COLUMNS,
+    Chunk,
+    Flag,
+    KnownWaits,
+    RepairedChunk,
+    Space,
+)
 from memsim.trace.transactions import COLUMNS, CONTROL, DIVERGENCE, INSTRUCTION, NO_ANSWER, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
@@ -71,6 +84,7 @@ def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn], progress
     columns["first_instruction"].append(trace.first_instruction)
     columns["first_warp"].append(trace.first_warp)
     columns["mixes"].append(trace.issue.mixes)
+    columns["local"].append(local_stores(trace.ops, gpu))
     coalescer = _Coalescer(trace, gpu, columns)
     for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
         coalescer.take(chunk)
@@ -107,9 +121,13 @@ class _Coalescer:
         self._taken, self._arrivals, self._diverges = 0, np.zeros(0, np.uint32), False
         self._interleaved = gpu.sm.divergence is Divergence.interleaved
         self._by_control_code = trace.issue.dependence is KnownWaits.control_code
+        self._local = np.array([op.space is Space.local for op in trace.ops], bool)
+        self._local_bytes = max((one.bytes for one in trace.arrays if one.space is Space.local), default=0)
+        self._resident = _resident_warps(trace, gpu) if self._local.any() and gpu.sm.local_memory_by_slot else None
 
     def take(self, chunk: Chunk) -> None:
         """Coalesce the warps of one chunk, which follow those taken before."""
+        chunk = self._with_local_memory_of_slots(chunk)
         position = self._position
         position["instruction"] = position["address"] = 0
         self._last[0]["mask"] = 0
@@ -153,6 +171,16 @@ class _Coalescer:
         self._add_divergences(chunk, out)
         self._taken += len(chunk.op)
         self._columns["instructions"].append(out)
+
+    def _with_local_memory_of_slots(self, chunk: Chunk) -> Chunk:
+        """The chunk with the local memory of the block slots that the GPU has."""
+        if self._resident is None:
+            return chunk
+        base, rows = chunk.base.copy(), np.flatnonzero(chunk.op != NO_OP)
+        rows = rows[self._local[chunk.op[rows]]]
+        warps = chunk.warps.start + np.searchsorted(chunk.first_instruction, rows, side="right") - 1
+        base[rows] = of_slots(base[rows], warps, self._resident, self._local_bytes)
+        return replace(chunk, base=base)
 
     def _merge_stores(self, chunk: Chunk, out: np.ndarray, first_row: int, address: int, buffered: int) -> None:
         """Mark the partial stores in the buffer that L1 merges."""
@@ -219,6 +247,13 @@ class _Coalescer:
     def finish(self) -> None:
         """Write what is known when all chunks were taken."""
         self._columns["arrivals"].append(self._arrivals)
+
+
+def _resident_warps(trace: Trace, gpu: GPU) -> int:
+    """Warps of the trace's kernel that the whole GPU holds at a time."""
+    shape = trace.launch
+    blocks = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
+    return blocks * gpu.sm.count * shape.warps_per_block
 
 
 def _controls(chunk: Chunk) -> np.ndarray:

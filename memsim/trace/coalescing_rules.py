@@ -94,6 +94,14 @@ def make_rules(ops: Sequence[StaticInstruction], gpu: GPU, arrays: Sequence[Arra
     return rules
 
 
+def local_stores(ops: Sequence[StaticInstruction], gpu: GPU) -> np.ndarray:
+    """Which static instructions are stores to local memory that have a write policy of their own; u1, empty if none."""
+    if gpu.l1.local_write_policy is None or not gpu.l1.enabled:
+        return np.zeros(0, np.uint8)
+    kept = [op.kind is OpKind.store and op.space is Space.local and l1_serves(op, gpu) for op in ops]
+    return np.array(kept if any(kept) else [], np.uint8)
+
+
 def sampled(op: StaticInstruction, arrays: Sequence[ArrayInfo]) -> bool:
     """Whether a load goes through the texture units, as those of a texture's array do and ``ld.global.nc`` does not."""
     return op.space is Space.texture and op.array < len(arrays) and arrays[op.array].space is Space.texture

@@ -67,6 +67,7 @@ COLUMNS: dict[str, np.dtype] = {
     "arrivals": np.dtype("<u4"),
     "divergences": DIVERGENCE,
     "controls": CONTROL,
+    "local": np.dtype("u1"),
     "n_ops": np.dtype("<i8"),
 }
 
@@ -84,6 +85,8 @@ class Transactions:
             (memsim.trace.merged_stores). Empty where L1 merges no stores.
         words: u4, one per transaction: words that a store writes whole, of the sectors that it covers in part (bit
             8 * s + w: word w of sector s). Empty where L2 does not complete sectors from memory.
+        local: u1, one per static instruction: whether it is a store to local memory for which L1 has a write policy of
+            its own. Empty where none is.
         line_address: u8, one per line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
@@ -112,6 +115,7 @@ class Transactions:
     controls: np.ndarray = field(default_factory=lambda: np.zeros(0, CONTROL))
     merged: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
     words: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
+    local: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint8))
 
     @property
     def warps_per_block(self) -> int:

@@ -291,6 +291,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
         reserved_from=_of(ReservedFrom), tags_per_cycle=st.sampled_from([1, 1, 2, 4]),
         hit_latency_cycles=st.integers(1, 20), merges_stores=st.booleans(),
+        local_write_policy=st.one_of(st.none(), _of(L1WritePolicy), st.just("write_back")),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))
     l1["size_bytes"] = l1["ways"] * line * n_sets
@@ -313,7 +314,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l2.get("enabled", True) and l2["write_miss"] == WriteMiss.validate and line <= 128:
         l2["max_partial_ways"] = draw(st.sampled_from([None, 1, 2, 4]))
-    if l1["write_policy"] == L1WritePolicy.write_allocate:
+    if L1WritePolicy.write_allocate in (l1["write_policy"], l1["local_write_policy"]):
         l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
     l2["slice_interleave_bytes"] = line * draw(st.sampled_from([1, 2]))
@@ -447,6 +448,8 @@ def traces(draw, machine: GPU) -> Transactions:
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
     tx = trace(blocks, addresses, mixes=mixes)
+    if machine.l1.enabled and machine.l1.local_write_policy:
+        tx = replace(tx, local=np.array(draw(st.lists(st.booleans(), min_size=N_OPS, max_size=N_OPS)), "u1"))
     return _merged(draw, tx) if machine.l1.merges_stores else tx
 
 

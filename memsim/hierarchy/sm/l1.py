@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import replace, touch, victim
-from memsim.hierarchy.cache.ways import invalidate_way
+from memsim.hierarchy.cache.ways import invalidate_way, way_of_slot
 from memsim.hierarchy.codes import (
     ALL,
     ATOMIC,
@@ -205,7 +205,8 @@ def count(m, op, kind, event, mask, hits, merges):
 def allocate(m, sm, s, line, time):
     """A way of set `s` for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
     p = m.p[0]
-    if p.write_policy == BACK and m.sms[sm].stores >= p.max_stores:
+    keeps = p.write_policy == BACK or (len(m.local) > 0 and p.local_write_policy == BACK)
+    if keeps and m.sms[sm].stores >= p.max_stores:
         return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
     way = victim(m.cache, s)
     if way < 0:
@@ -221,6 +222,7 @@ def allocate(m, sm, s, line, time):
     replace(m.cache, s, way, line)
     m.cache.ways[way].poisoned = 0
     m.cache.ways[way].waiting = -1
+    m.cache.ways[way].owner = 0
     if p.inclusive:
         m.allocated_at[way] = time
     return way
@@ -305,8 +307,10 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
     What L1 writes back, if it keeps stores, counts as whole sectors: it does not know the bytes.
     """
     p = m.p[0]
+    local = len(m.local) > 0 and m.local[op] > 0
+    policy = p.local_write_policy if local else p.write_policy
     caches = kind == STORE and p.l1_enabled
-    keeps = caches and p.write_policy == BACK
+    keeps = caches and policy == BACK
     s = set_of(m, sm, line)
     way = np.int64(-1) if absent else find(m.cache, s, line)
     hits = 0
@@ -316,7 +320,7 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
         event = HIT if hits == mask else SECTOR_MISS
     if not keeps and sent and m.sms[sm].stores >= p.max_stores:
         return ABSENT if way < 0 else AGAIN
-    if keeps or (caches and p.write_policy == ALLOCATE):
+    if keeps or (caches and policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, s, line, time)
             if way < 0 and (keeps or not p.full_set_bypasses):
@@ -326,8 +330,10 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
     if keeps:
         m.cache.ways[way].dirty = m.cache.ways[way].dirty | mask
         m.cache.ways[way].writer = op
+        if local:
+            m.cache.ways[way].owner = 1 + m.warps[sm * SLOTS + m.sms[sm].warp].block
     else:
-        if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
+        if way >= 0 and (kind == REDUCTION or policy == EVICT):
             invalidate(m, sm, way, line, mask, time)
             way = -1
         if sent:
@@ -337,3 +343,18 @@ def store(m, sm, kind, line, mask, sent, partial, op, absent, time):
         touch(m.cache, s, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return DONE
+
+
+@inlined
+def drop_local(m, sm, owner):
+    """Forget lines with the local memory of a block that has ended, dirty sectors, too: nothing reads them again."""
+    for s in range(sm * m.p[0].l1_sets, (sm + 1) * m.p[0].l1_sets):
+        for slot in range(m.cache.shape[0].ways):
+            way = way_of_slot(m.cache, s, slot)
+            if m.cache.ways[way].owner == owner and m.cache.tags[way] >= 0:
+                m.cache.ways[way].owner = 0
+                m.cache.ways[way].valid = 0
+                m.cache.ways[way].dirty = 0
+                if m.cache.ways[way].pending == 0:
+                    invalidate_way(m.cache, s, way)
+                    m.cache.ways[way].poisoned = 0

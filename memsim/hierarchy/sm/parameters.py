@@ -62,6 +62,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         sharer_words=sharer_words(gpu),
         return_cycles=reply_cycles(gpu),
         write_policy=WRITE_POLICY[gpu.l1.write_policy],
+        local_write_policy=WRITE_POLICY[gpu.l1.policy_of_local],
         full_set_bypasses=gpu.l1.full_set is FullSet.bypass,
     )
 

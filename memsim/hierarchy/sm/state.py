@@ -73,8 +73,10 @@ LOAD = np.dtype(
 MSHR_TARGET = np.dtype([("time", "<i8"), ("load", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
 # Also of a way: sectors to be dropped when they come, the memory instruction that last wrote there, the first target
-# that waits for its fill, or -1. Four ways are one cache line of the host.
-L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("pad", "<u2")])
+# that waits for its fill, or -1, and whose local memory it holds: 1 + the block slot, ANY_BLOCK of a block that is not
+# replayed in time, 0 for none. Four ways are one cache line of the host.
+L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("owner", "<u2")])
+ANY_BLOCK = 0xFFFF
 # Scoreboard, one per warp and class of loads: loads issued, the first of them whose times are known, the latest
 # of these.
 BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
@@ -125,6 +127,7 @@ class SMs(NamedTuple):
     partial: np.ndarray
     merged: np.ndarray  # sectors that are not sent, one per transaction or empty
     words: np.ndarray  # words that a store writes of its partial sectors, one per transaction or empty
+    local: np.ndarray  # whether it stores to local memory under `local_write_policy`, one per op or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one per line
     sms: np.ndarray

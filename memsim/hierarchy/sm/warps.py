@@ -9,6 +9,7 @@ from memsim.hierarchy.hashed_draws import hash32
 from memsim.hierarchy.sm.divergence import diverge, end_path, next_slot
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
+from memsim.hierarchy.sm.l1 import drop_local
 from memsim.hierarchy.sm.mbarriers import waits_at_mbarrier
 from memsim.hierarchy.sm.scoreboard import must_wait, note_result, wait_for_loads
 from memsim.hierarchy.sm.state import (
@@ -65,6 +66,8 @@ def end_warp(m, sm, slot, time):
     if m.blocks[b].live > 0:
         release_barrier(m, sm, block, time)
         return
+    if len(m.local) > 0:
+        drop_local(m, sm, 1 + block)
     n = m.freed_count[0]
     m.freed[n].time = time
     m.freed[n].sm = sm

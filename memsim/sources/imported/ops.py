@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memsim.sources import local_memory
 from memsim.sources.imported.sass import Does, RecordedOpcode
+from memsim.trace import local_memory
 from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticInstruction
 
 

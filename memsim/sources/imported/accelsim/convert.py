@@ -16,8 +16,8 @@ from memsim.sources.imported.opcodes import Opcodes
 from memsim.sources.imported.ops import CopiedRange, ImportedOps
 from memsim.sources.imported.text import Progress, as_array
 from memsim.sources.imported.warp_slices import index, order
-from memsim.sources.local_memory import WINDOW
 from memsim.support.errors import InputError
+from memsim.trace.local_memory import WINDOW
 from memsim.trace.reader import Trace
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP, Chunk, Instructions, Issue, KnownWaits, Space
 from memsim.trace.writer import TraceWriter

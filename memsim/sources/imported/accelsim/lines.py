@@ -62,8 +62,8 @@ from memsim.sources.imported.tokens import (
     skip_spaces,
     skip_token,
 )
-from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.waits import COPIES, LONG, SHORT
+from memsim.trace.local_memory import WINDOW, local_address
 from memsim.trace.schema import Flag, OpKind, Space
 
 LIST, STRIDE, DELTAS = range(3)  # address modes

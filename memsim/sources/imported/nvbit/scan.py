@@ -26,8 +26,8 @@ from memsim.sources.imported.tokens import (
     skip_spaces,
     skip_token,
 )
-from memsim.sources.local_memory import WINDOW, local_address
 from memsim.trace.bits import popcount
+from memsim.trace.local_memory import WINDOW, local_address
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, Flag, Space
 
 TEXT_USED, ROWS_FULL, NEW_OPCODE, LAUNCH = range(4)  # why a call stopped ...

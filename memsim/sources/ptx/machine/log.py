@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import called, inlined
-from memsim.sources.local_memory import local_address
 from memsim.sources.ptx.machine.codes import (
     BROUGHT,
     BY_CODE,
@@ -26,6 +25,7 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.rows import COMPUTE_RUN, OFF_CRITICAL_PATH, REACH, START, begin_row, encode_addresses
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
+from memsim.trace.local_memory import local_address
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, NO_WAIT, Flag, Space
 
 LONGEST_COMPUTE_RUN = 1 << 12  # instructions of one row's compute run: a longer one is several rows
