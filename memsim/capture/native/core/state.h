@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "../gpu.h"
+#include "../launch_reports.h"
 #include "arena.h"
 #include "ranges.h"
 #include "wire.h"
@@ -130,6 +131,16 @@ Status check_copy(const Copy& copy);
 Status check_fill(const Fill& fill);
 Status check_launch(const Launch& launch);
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns);
+// launch_reports.cpp: reports the begin and the end of one launch to who observes them.
+class LaunchReports {
+ public:
+  LaunchReports(const Stream& stream, const Launch& launch);
+  void end(uint64_t start_ns, uint64_t ns);
+
+ private:
+  MemsimLaunchReport report_{};
+};
+
 // graph_exec.cpp
 Status run_graph(const Graph& graph, Stream& stream);
 // capture.cpp

@@ -16,8 +16,10 @@ struct Execution {
     State& s = state();
     s.host_ns += uint64_t(s.properties.launch_overhead_ns);
     uint64_t start = start_of(stream), ns = 0;
+    LaunchReports reports(stream, launch);
     Status result = run_launch(stream, launch, &ns);
     finish(stream, start, ns);
+    reports.end(start, ns);
     return result;
   }
   Status operator()(const Copy& copy) const {
