@@ -13,6 +13,8 @@ uint64_t reported = 0;
 
 }  // namespace
 
+bool launches_are_observed() { return observer != nullptr; }
+
 LaunchReports::LaunchReports(const Stream& stream, const Launch& launch) {
   if (!observer) return;
   const Function& f = *launch.function;

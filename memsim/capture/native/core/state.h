@@ -41,13 +41,15 @@ struct State {
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
   bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
+  uint64_t writes = 0;          // of device memory so far, of any kind: launches, copies, what the host computes
+  uint64_t writes_told = 0;     // when the server was last told of allocations
 
   // memory.cpp
   Arena* arena = nullptr;
   Ranges ranges;
   std::map<uint64_t, Allocation> allocations;  // by address
   std::map<uint64_t, uint64_t> offsets;        // of registered memory, by address: arena address
-  std::set<uint64_t> removed;                  // since the last report to the server
+  std::map<uint64_t, Allocation> removed;      // since the last report to the server
   std::set<uint64_t> added;
   std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
@@ -132,6 +134,7 @@ Status check_fill(const Fill& fill);
 Status check_launch(const Launch& launch);
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns);
 // launch_reports.cpp: reports the begin and the end of one launch to who observes them.
+bool launches_are_observed();
 class LaunchReports {
  public:
   LaunchReports(const Stream& stream, const Launch& launch);
