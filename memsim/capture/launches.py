@@ -187,9 +187,7 @@ class Launches:
             self.printed = b"".join(runtime.text)
         if self.selection.heaviest:
             self._count(name, index, launch, counts)
-        spent = round(simulated * 1e6) or launch_nanoseconds(
-            self.gpu, counts.executed, counts.sectors, launch.n_blocks
-        )
+        spent = round(simulated * 1e6) or launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         if self.printed:
             device.row.end()
         device.row.latest.nanoseconds = spent

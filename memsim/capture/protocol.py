@@ -285,10 +285,8 @@ class LaunchRequest:
         module, function = f.u64(), f.u32()
         grid, block, cluster = f.triple(), f.triple(), f.triple()
         shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
-        parameters, cooperative, undisturbed, observed = f.take(f.u32()), *(bool(flags & bit) for bit in (1, 2, 4))
-        return cls(
-            module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, undisturbed, observed
-        )  # fmt: skip
+        parameters, cooperative, *more = f.take(f.u32()), *(bool(flags & bit) for bit in (1, 2, 4))
+        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, *more)
 
 
 class TextureOp(IntEnum):

@@ -23,7 +23,10 @@ class LaunchTimer(Protocol):
     def milliseconds(
         self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool, runs: bool = False
     ) -> float:
-        """The time of a launch; ``flushed``: L2 is full of another kernel's dirty lines; ``runs``: it is executed, too."""
+        """The time of a launch, which is executed as well if it ``runs``.
+
+        L2 is full of another kernel's dirty lines if it is ``flushed``.
+        """
         ...
 
     @property

@@ -118,9 +118,8 @@ class BenchmarkTimer:
     @property
     def notes(self) -> list[str]:
         """What the user should know of the times."""
-        observed = [
-            f"{self.observed.total():,} launches ({', '.join(self.observed)}) were simulated for the program's own profiler"
-        ] * bool(self.observed)
+        seen = f"{self.observed.total():,} launches ({', '.join(self.observed)})"
+        observed = [f"{seen} were simulated for the program's own profiler"] if self.observed else []
         if not self.timed:
             return observed
         total, kernels = self.timed.total(), ", ".join(self.timed)
@@ -128,7 +127,7 @@ class BenchmarkTimer:
         return [
             *observed,
             f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
-            f" blocks{share}, the others had a known shape. What timed launches store is not computed"
+            f" blocks{share}, the others had a known shape. What timed launches store is not computed",
         ]
 
     # -- what is the same
