@@ -42,7 +42,7 @@ struct State {
   bool is_running = false;  // a launch that waits for the host
   bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
   uint64_t writes = 0;          // of device memory so far, of any kind: launches, copies, what the host computes
-  uint64_t writes_told = 0;     // when the server was last told of allocations
+  uint64_t writes_told = 0;     // at the latest report of allocations to the server
 
   // memory.cpp
   Arena* arena = nullptr;
