@@ -214,7 +214,7 @@ class Conversation:
             if device.benchmark is not None and self.timer is not None:
                 ran = self.launches.time(device, request, self.timer)
             else:
-                ran = self.launches.run(device, request, waiting)
+                ran = self.launches.run(device, request, waiting, self.timer)
                 if device.benchmark is not None:
                     device.benchmark.launches.append(TimedLaunch(ran.nanoseconds / 1e6))
         except InputError as error:

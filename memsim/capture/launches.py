@@ -134,11 +134,18 @@ class Launches:
         captured = {(one.counted.kernel, one.counted.index) for one in self.traces if not one.timed}
         return not self.selection.to_end and self._are_all(captured | {(name, index)})
 
-    def run(self, device: CapturedDevice, request: LaunchRequest, host_waits: HostWaits | None = None) -> LaunchReply:
+    def run(
+        self,
+        device: CapturedDevice,
+        request: LaunchRequest,
+        host_waits: HostWaits | None = None,
+        timer: Timer | LaunchTimer | None = None,
+    ) -> LaunchReply:
         """Run a launch, traced if it is wanted.
 
         Args:
             host_waits: called while the kernel waits for what the host does.
+            timer: times the launches that a profiler in the program observes; None: they are estimated.
 
         Raises:
             InputError: the PTX is not understood, or the kernel does what it must not.
@@ -159,6 +166,10 @@ class Launches:
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
+        simulated = 0.0
+        if request.observed and timer is not None and not isinstance(timer, Timer):
+            coded = self._with_machine_code(module, launch)
+            simulated = timer.milliseconds(coded, device.memory, runtime, flushed=False, runs=True)
         try:
             if device.reports:
                 counts = self._prepared(device, launch, runtime)
@@ -176,7 +187,7 @@ class Launches:
             self.printed = b"".join(runtime.text)
         if self.selection.heaviest:
             self._count(name, index, launch, counts)
-        spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
+        spent = round(simulated * 1e6) or launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         if self.printed:
             device.row.end()
         device.row.latest.nanoseconds = spent

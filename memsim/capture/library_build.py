@@ -75,6 +75,7 @@ class StandIn:
 STAND_INS = {  # by folder in native/libraries
     "blas": StandIn("cuBLAS", ("libcublas.so.12", "libcublas.so.13"), "cublas", 15),
     "blaslt": StandIn("cuBLASLt", ("libcublasLt.so.12", "libcublasLt.so.13"), "cublasLt", 15),
+    "cupti": StandIn("CUPTI", ("libcupti.so.12", "libcupti.so.13"), "cupti", 27),
     "dnn": StandIn("cuDNN", ("libcudnn.so.9",), "cudnn", 3000),  # the status of version 9
     "fft": StandIn("cuFFT", ("libcufft.so.11", "libcufft.so.12"), "cufft", 16),
     "jitlink": StandIn("nvJitLink", ("libnvJitLink.so.12", "libnvJitLink.so.13"), ""),

@@ -260,7 +260,12 @@ def _allocations(f: Fields, n: int) -> Iterator[Allocation]:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A kernel's launch; `undisturbed`: since the last one the host made no copy and ran no function of a stream."""
+    """A kernel's launch.
+
+    Attributes:
+        undisturbed: since the last one the host made no copy and ran no function of a stream.
+        observed: a profiler in the program, such as Proton, wants its time.
+    """
 
     module: int
     function: int
@@ -273,14 +278,15 @@ class LaunchRequest:
     where: str
     parameters: bytes
     undisturbed: bool = False
+    observed: bool = False
 
     @classmethod
     def read(cls, f: Fields) -> LaunchRequest:
         module, function = f.u64(), f.u32()
         grid, block, cluster = f.triple(), f.triple(), f.triple()
         shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
-        parameters, cooperative, undisturbed = f.take(f.u32()), bool(flags & 1), bool(flags & 2)
-        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, undisturbed)
+        parameters, cooperative, *more = f.take(f.u32()), *(bool(flags & bit) for bit in (1, 2, 4))
+        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, *more)
 
 
 class TextureOp(IntEnum):

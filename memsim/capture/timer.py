@@ -20,8 +20,13 @@ Clock = Callable[[Trace, bool], float]
 class LaunchTimer(Protocol):
     """Times launches of a benchmark by itself, without traces that stay."""
 
-    def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
-        """The time of a launch; ``flushed``: L2 is full of another kernel's dirty lines."""
+    def milliseconds(
+        self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool, runs: bool = False
+    ) -> float:
+        """The time of a launch, which is executed as well if it ``runs``.
+
+        L2 is full of another kernel's dirty lines if it is ``flushed``.
+        """
         ...
 
     @property

@@ -59,6 +59,7 @@ class BenchmarkTimer:
 
     Attributes:
         timed: launches by kernel.
+        observed: those that were executed as well.
         simulated: those among them that were not known from an earlier launch of the same shape.
         least_share: of a launch's blocks that were simulated.
     """
@@ -66,6 +67,7 @@ class BenchmarkTimer:
     gpu: GPU
     report: Callable[[str], None] = print_progress
     timed: Counter[str] = field(default_factory=Counter)
+    observed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     least_share: float = 1.0
     _simulations: Counter[str] = field(default_factory=Counter)
@@ -74,16 +76,19 @@ class BenchmarkTimer:
     _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
 
-    def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
+    def milliseconds(
+        self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool, runs: bool = False
+    ) -> float:
         """The simulated time of a launch.
 
         Args:
             flushed: whether L2 is full of another kernel's dirty lines.
+            runs: whether the launch is executed as well, for a profiler in the program asks for its time.
 
         Raises:
             InputError: the PTX is not understood, or the kernel does what it must not.
         """
-        self.timed[launch.name] += 1
+        (self.observed if runs else self.timed)[launch.name] += 1
         run = self._run(launch, memory, host_calls)
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
@@ -98,7 +103,7 @@ class BenchmarkTimer:
                 self._entangled.add((launch.ptx, launch.kernel))
                 found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
             self._known[key] = found
-            self.simulated += 1
+            self.simulated += not runs
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
@@ -113,13 +118,16 @@ class BenchmarkTimer:
     @property
     def notes(self) -> list[str]:
         """What the user should know of the times."""
+        seen = f"{self.observed.total():,} launches ({', '.join(self.observed)})"
+        observed = [f"{seen} were simulated for the program's own profiler"] if self.observed else []
         if not self.timed:
-            return []
+            return observed
         total, kernels = self.timed.total(), ", ".join(self.timed)
         share = f"; at least {100 * self.least_share:.2g} % of a launch's blocks" if self.least_share < 1 else ""
         return [
+            *observed,
             f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
-            f" blocks{share}, the others had a known shape. What timed launches store is not computed"
+            f" blocks{share}, the others had a known shape. What timed launches store is not computed",
         ]
 
     # -- what is the same

@@ -26,7 +26,7 @@ enum Kind : uint32_t {
                         // u32 n x (u64 address, u64 bytes, u64 sequence, u64 offset in the arena, u32 kind, str name)
                         // The offset is address - arena base except for memory that cudaHostRegister re-mapped.
   launch = 5,           // u64 module, u32 function, u32 grid[3], block[3], cluster[3], u32 dynamic shared bytes,
-                        //   u32 flags (launch_cooperative, launch_undisturbed), u64 stream, str where, u32 n, n bytes of parameters
+                        //   u32 flags (launch_cooperative ...), u64 stream, str where, u32 n, n bytes of parameters
                         // reply: u64 nanoseconds, str text that the kernel printed. Status `running`: the kernel
                         // waits for the host; `finish` has the reply
   texture = 6,          // u64 id, u32 op (TextureOp); for a create also the descriptor, see textures.cpp:
@@ -50,6 +50,7 @@ enum Kind : uint32_t {
 
 constexpr uint32_t launch_cooperative = 1;
 constexpr uint32_t launch_undisturbed = 2;  // since the last launch the host neither copied nor was called
+constexpr uint32_t launch_observed = 4;     // a profiler in the program wants its time
 
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;

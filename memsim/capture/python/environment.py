@@ -67,6 +67,9 @@ def _triton(libraries: Path, scratch: Path) -> dict[str, str]:
         "TRITON_LIBCUDA_PATH": str(libraries),  # it asks ldconfig otherwise, which does not know memsim's folder
         "TRITON_PTXAS_PATH": str(libraries / "memsim-ptxas"),  # adds the PTX to the machine code
         "TRITON_PTXAS_BLACKWELL_PATH": str(libraries / "memsim-ptxas-blackwell"),
+        # Its profiler Proton loads NVIDIA's CUPTI from its own wheel otherwise.
+        "TRITON_CUPTI_LIB_PATH": str(libraries),
+        "TRITON_CUPTI_LIB_BLACKWELL_PATH": str(libraries),
         # Kernels in the user's cache lack the PTX, and timings found here must not stay.
         "TRITON_CACHE_DIR": str(scratch / "triton"),
         "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),

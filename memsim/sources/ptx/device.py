@@ -34,7 +34,7 @@ from memsim.sources.ptx.mixes import LaunchMixes
 from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.textures import table_of
 from memsim.sources.rows import STATE
-from memsim.sources.sass.constants import put_extents
+from memsim.sources.sass.constants import put_launch
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Space
 
@@ -109,10 +109,11 @@ class KernelMachine:
             changed: whether the memory's regions are others than before.
         """
         self.launch = launch
-        at = self.layout.parameters_at
-        self._parameters[at : at + len(parameters)] = parameters
         if launch.sass is not None:
-            put_extents(self._parameters, launch.sass, launch)
+            put_launch(self._parameters, launch.sass, launch, parameters.tobytes())
+        else:
+            at = self.layout.parameters_at
+            self._parameters[at : at + len(parameters)] = parameters
         self._fill_banks(memory)
         if changed:
             self._arrays, columns = self._regions(memory)

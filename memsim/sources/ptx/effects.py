@@ -140,7 +140,7 @@ def effects(one: Instruction) -> Effects:
         steers = reads
     if one.name in ("bar", "barrier"):
         steers = reads if not one.has("red") else [*guard]
-    if one.name in ("cp", "mbarrier", "tex", "tld4"):
+    if one.name in ("cp", "mbarrier", "tex", "tld4", "tensormap"):
         steers = reads
     if one.name == "call":
         steers = reads
@@ -156,6 +156,7 @@ def effects(one: Instruction) -> Effects:
         "wgmma",
         "nanosleep",
         "trap",
+        "tensormap",
     )
     ordered = (
         fence or one.name in ("atom", "red", "mbarrier") or one.name == "cp" or one.has("volatile", "acquire", "mmio")

@@ -41,6 +41,8 @@ def machine_code_kernel(ptx: str, entry: str, capability: int) -> SassKernel | s
         return done.problem
     if re.search(r"\.reqnctapercluster|%cluster_|barrier\.cluster|multicast::cluster|\bmapa\b", ptx):
         return "clusters of blocks run as PTX"
+    if "tensormap.replace" in ptx:
+        return "tensor maps that a kernel makes run as PTX"  # ptxas writes the fields of NVIDIA's own format
     if not paths_of("nvdisasm"):
         return "nvdisasm is not installed here (pip install 'memsim[machine-code]' brings one)"
     code, cubin = _read(done.cubin)

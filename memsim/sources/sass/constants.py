@@ -7,14 +7,15 @@ them (``tests/sources/sass/test_constants.py`` does it again). Parameters begin 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from memsim.sources.ptx.inline import HOST_CALLS
-from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.launch import PtxLaunch, parameter_offsets
 from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW
-from memsim.sources.ptx.module import function_address
+from memsim.sources.ptx.module import Function, function_address
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
 _IN_BANK_0 = re.compile(r"c\[0x0\]\[(?:U?R\d+\+)?(0x[0-9a-f]+)\]")
@@ -69,10 +70,9 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
         reserved_at: where the reserved part of shared memory begins.
     """
     begin, size = kernel.cubin.parameters(kernel.name)
-    first = kernel.cubin.first_parameter(kernel.name)
     bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
     offsets = bank_offsets(kernel.cubin.architecture)
-    put_extents(bank, kernel, launch)
+    put_launch(bank, kernel, launch, parameters)
     _put(bank, offsets.stack, [local_bytes], "<u4")
     for at, window in (
         (offsets.shared, SHARED_WINDOW),
@@ -89,15 +89,31 @@ def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes
         _put(bank, offsets.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
     if offsets.parameters >= 0:
         _put(bank, offsets.parameters, [PARAMETER_WINDOW + begin], "<u8")
-    bank[first : first + len(parameters)] = np.frombuffer(parameters, np.uint8)
     return bank
 
 
-def put_extents(bank: np.ndarray, kernel: SassKernel, launch: PtxLaunch) -> None:
-    """Write a launch's extents into bank 0."""
+def _placed(kernel: SassKernel, function: Function, parameters: bytes) -> Iterator[tuple[int, bytes]]:
+    """Each parameter, and where it lies in bank 0.
+
+    The assembler aligns a parameter's place in the bank, PTX its place among the parameters. The two differ behind a
+    parameter with an alignment that the bank's first place does not have, for example a tensor map's 64 bytes.
+    """
+    begin, _ = kernel.cubin.parameters(kernel.name)
+    places, starts = kernel.cubin.each_parameter(kernel.name), parameter_offsets(function.parameters)
+    if len(places) != len(starts):  # a cubin that does not list them
+        yield begin + (places[0][0] if places else 0), parameters
+        return
+    for (offset, _), start, one in zip(places, starts, function.parameters, strict=True):
+        yield begin + offset, parameters[start : start + one.bytes]
+
+
+def put_launch(bank: np.ndarray, kernel: SassKernel, launch: PtxLaunch, parameters: bytes) -> None:
+    """Write a launch's extents and parameters into bank 0."""
     offsets = bank_offsets(kernel.cubin.architecture)
     _put(bank, offsets.block, launch.block, "<u4")
     _put(bank, offsets.grid, launch.grid, "<u4")
+    for at, data in _placed(kernel, launch.function, parameters):
+        bank[at : at + len(data)] = np.frombuffer(data, np.uint8)
 
 
 def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:

@@ -203,6 +203,12 @@ void note(const std::string& line) { send_only(protocol::note, Writer().text(lin
 
 // What stand-in libraries look up with dlsym.
 extern "C" MEMSIM_API void memsim_note(const char* line) { memsim::note(line); }
+// How often device memory was written so far, of which `more` just now by what the host computes for the GPU. Who
+// repeats a computation with the same arguments finds its result if the number is the same.
+extern "C" MEMSIM_API uint64_t memsim_device_writes(unsigned more) {
+  memsim::Lock hold(memsim::state().lock);
+  return memsim::state().writes += more;
+}
 extern "C" MEMSIM_API void memsim_unsupported(const char* function) { memsim::unsupported(function); }
 
 int memsim_benchmark(unsigned op, unsigned flags, double* milliseconds, unsigned* launches) {

@@ -28,7 +28,7 @@ void move_offsets(State& s, uint64_t begin, uint64_t end, uint64_t arena_address
   for (auto it = s.allocations.lower_bound(begin); it != s.allocations.end() && it->first < end; ++it) {
     if (!it->second.registered) continue;
     s.offsets[it->first] = arena_address + (it->first - begin);
-    if (s.added.insert(it->first).second) s.removed.insert(it->first);
+    if (s.added.insert(it->first).second) s.removed[it->first] = {};
   }
 }
 
@@ -113,7 +113,7 @@ Status unregister_host(uint64_t address) {
   Lock hold(s.lock);
   auto found = s.allocations.find(address);
   if (found == s.allocations.end() || !found->second.registered) return status::host_memory_not_registered;
-  if (!s.added.erase(address)) s.removed.insert(address);
+  if (!s.added.erase(address)) s.removed[address] = {};
   s.allocations.erase(found);
   s.offsets.erase(address);
   auto after = s.registered_pages.upper_bound(address);

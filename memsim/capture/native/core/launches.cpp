@@ -79,6 +79,7 @@ Writer launch_request(const Stream& stream, const Launch& launch) {
   write_extent(out, effective_cluster(launch));
   uint32_t flags = launch.cooperative ? protocol::launch_cooperative : 0;
   if (state().is_undisturbed) flags |= protocol::launch_undisturbed;
+  if (launches_are_observed()) flags |= protocol::launch_observed;
   out.u32(launch.shared_bytes).u32(flags).u64(stream.id);
   out.text(launch.where).u32(uint32_t(launch.parameters.size()));
   out.raw(launch.parameters.data(), launch.parameters.size());
@@ -123,6 +124,7 @@ Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
     return end_launch(reply, ns);
   }
   forget_fills();
+  state().writes_told = ++state().writes;
   if (reply.status == protocol::running) {
     state().is_running = true;
     return status::success;

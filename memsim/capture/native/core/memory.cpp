@@ -23,13 +23,15 @@ bool counts_as_device(AllocationKind kind) {
 
 void drop_pages(uint64_t address, uint64_t bytes) {
   uint64_t first = (address + page_bytes - 1) / page_bytes * page_bytes, last = (address + bytes) / page_bytes * page_bytes;
-  if (bytes >= give_back_bytes && first < last)
-    madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE);
+  if (bytes < give_back_bytes || first >= last) return;
+  ++state().writes;  // the memory is zero again
+  madvise(reinterpret_cast<void*>(first), last - first, MADV_REMOVE);
 }
 
 void record(State& s, Allocation allocation) {
   allocation.sequence = arena().sequence++;
   if (counts_as_device(allocation.kind)) s.device_bytes += allocation.bytes;
+  if (allocation.kind != AllocationKind::device) ++s.writes;  // the host may write it, unseen
   s.added.insert(allocation.address);
   s.allocations[allocation.address] = std::move(allocation);
 }
@@ -37,7 +39,7 @@ void record(State& s, Allocation allocation) {
 void forget(State& s, std::map<uint64_t, Allocation>::iterator found) {
   uint64_t address = found->first;
   if (counts_as_device(found->second.kind)) s.device_bytes -= found->second.bytes;
-  if (!s.added.erase(address)) s.removed.insert(address);
+  if (!s.added.erase(address)) s.removed[address] = found->second;
   s.allocations.erase(found);
 }
 
@@ -237,14 +239,29 @@ HostChanges host_changes(State& s) {
 
 }  // namespace
 
+// Memory that was freed and allocated again, with nothing written in between, is as before: a loop that allocates its
+// result in each iteration launches the same kernel on the same memory.
+static void forget_renewed(State& s) {
+  if (s.writes != s.writes_told) return;
+  for (auto one = s.removed.begin(); one != s.removed.end();) {
+    auto again = s.allocations.find(one->first);
+    bool same = s.added.count(one->first) && again->second.bytes == one->second.bytes &&
+                again->second.kind == one->second.kind && again->second.name == one->second.name;
+    if (same) s.added.erase(one->first);
+    one = same ? s.removed.erase(one) : std::next(one);
+  }
+}
+
 void tell_allocations() {
   State& s = state();
   Lock hold(s.lock);
+  forget_renewed(s);
+  s.writes_told = s.writes;
   HostChanges host = host_changes(s);
   if (s.removed.empty() && s.added.empty() && host.added.empty() && host.removed.empty()) return;
   Writer out;
   out.u32(uint32_t(s.removed.size() + host.removed.size()));
-  for (uint64_t address : s.removed) out.u64(address);
+  for (const auto& [address, one] : s.removed) out.u64(address);
   for (uint64_t address : host.removed) {
     out.u64(address);
     s.told_host_blocks.erase(address);

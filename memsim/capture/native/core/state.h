@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "../gpu.h"
+#include "../launch_reports.h"
 #include "arena.h"
 #include "ranges.h"
 #include "wire.h"
@@ -40,13 +41,15 @@ struct State {
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
   bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
+  uint64_t writes = 0;          // of device memory so far, of any kind: launches, copies, what the host computes
+  uint64_t writes_told = 0;     // at the latest report of allocations to the server
 
   // memory.cpp
   Arena* arena = nullptr;
   Ranges ranges;
   std::map<uint64_t, Allocation> allocations;  // by address
   std::map<uint64_t, uint64_t> offsets;        // of registered memory, by address: arena address
-  std::set<uint64_t> removed;                  // since the last report to the server
+  std::map<uint64_t, Allocation> removed;      // since the last report to the server
   std::set<uint64_t> added;
   std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
@@ -130,6 +133,17 @@ Status check_copy(const Copy& copy);
 Status check_fill(const Fill& fill);
 Status check_launch(const Launch& launch);
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns);
+// launch_reports.cpp: reports the begin and the end of one launch to who observes them.
+bool launches_are_observed();
+class LaunchReports {
+ public:
+  LaunchReports(const Stream& stream, const Launch& launch);
+  void end(uint64_t start_ns, uint64_t ns);
+
+ private:
+  MemsimLaunchReport report_{};
+};
+
 // graph_exec.cpp
 Status run_graph(const Graph& graph, Stream& stream);
 // capture.cpp

@@ -16,13 +16,16 @@ struct Execution {
     State& s = state();
     s.host_ns += uint64_t(s.properties.launch_overhead_ns);
     uint64_t start = start_of(stream), ns = 0;
+    LaunchReports reports(stream, launch);
     Status result = run_launch(stream, launch, &ns);
     finish(stream, start, ns);
+    reports.end(start, ns);
     return result;
   }
   Status operator()(const Copy& copy) const {
     finish_launch();
     state().is_undisturbed = false;
+    ++state().writes;
     forget_fills();
     tell_activity(activity_of(copy), stream, copy.width_bytes * copy.height * copy.depth);
     uint64_t start = start_of(stream), ns = copy_ns(copy);
@@ -33,6 +36,7 @@ struct Execution {
   Status operator()(const Fill& fill) const {
     const DeviceProperties& p = state().properties;
     finish_launch();
+    ++state().writes;
     uint64_t start = start_of(stream);
     uint64_t bytes = uint64_t(fill.width) * fill.element_bytes * fill.height * fill.depth;
     tell_activity(protocol::Activity::fill, stream, bytes);
@@ -102,6 +106,7 @@ Status execute(Stream& stream, const Operation& operation) {
   if (const auto* call = std::get_if<HostCall>(&operation)) {
     // Without the lock: the function may wait for another thread that calls CUDA.
     state().is_undisturbed = false;
+    ++state().writes;
     forget_fills();
     if (call->function) call->function(call->data);
     if (call->with_status) call->with_status(state().fault);

@@ -73,13 +73,13 @@ def lower_copy(b: Builder, one: Instruction, values: bool) -> None:
     b.emit(Micro.bulk, a=of, x=added, b=to, y=bits, **fields)
 
 
-def _row_of(b: Builder, operand: Operand) -> int:
-    """The row of a shared address, its offset added."""
+def _row_of(b: Builder, operand: Operand, temporary: int = 6) -> int:
+    """The row of a shared address, its offset added, which takes a temporary row."""
     base, added = address_of(b, operand, "shared")
     added -= SHARED_WINDOW
     if not added:
         return base
-    row = b.temporary(6)
+    row = b.temporary(temporary)
     b.emit(Micro.add, dst=row, a=base, b=b.constant(added))
     return row
 
@@ -110,7 +110,7 @@ def _tensor(b: Builder, one: Instruction, values: bool) -> None:
     bits = access.VALUES * values | (log.STORES if stores else bulk.ARRIVES)
     blocks = ZERO
     if not stores:
-        rows.append(_row_of(b, one.operands[2]))
+        rows.append(_row_of(b, one.operands[2], temporary=5))
         if one.has("multicast::cluster"):
             blocks, bits = b.value(one.operands[3], "u16"), bits | bulk.MULTICAST
     fields = {"c": blocks, "list": b.listed(rows), "count": rank, "y": bits}

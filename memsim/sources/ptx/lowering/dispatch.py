@@ -9,6 +9,7 @@ from memsim.sources.ptx.lowering.control import CONTROL
 from memsim.sources.ptx.lowering.floats import FLOATING, arithmetic
 from memsim.sources.ptx.lowering.integers import INTEGERS
 from memsim.sources.ptx.lowering.memory import ADDRESSES, ATOMICS, LOADS, STORES, WITHOUT_EFFECT
+from memsim.sources.ptx.lowering.tensor_maps import lower_tensormap
 from memsim.sources.ptx.lowering.tensors import lower_mma, lower_wgmma
 from memsim.sources.ptx.lowering.textures import lower_fetch, lower_query, lower_surface
 from memsim.sources.ptx.module import Instruction
@@ -16,6 +17,7 @@ from memsim.sources.ptx.module import Instruction
 _TEXTURES = {"tex": lower_fetch, "tld4": lower_fetch, "suld": lower_surface, "sust": lower_surface}
 _PLAIN = COMPARISONS | CONTROL | ADDRESSES | WITHOUT_EFFECT | CLUSTERS | {"txq": lower_query, "suq": lower_query}
 _VALUED = LOADS | STORES | ATOMICS | _TEXTURES | {"mbarrier": lower_mbarrier, "mma": lower_mma, "wgmma": lower_wgmma}
+_VALUED |= {"tensormap": lower_tensormap}
 _ARITHMETIC = INTEGERS.keys() | FLOATING.keys()
 
 

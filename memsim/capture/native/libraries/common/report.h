@@ -4,6 +4,8 @@
 // of the process (SPEC: the arena), so a pointer to the device is dereferenced as it is.
 #pragma once
 
+#include <stdint.h>
+
 #define MEMSIM_EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace standin {
@@ -15,8 +17,15 @@ struct LibraryFacts {
 };
 extern const LibraryFacts library;
 
+// How often device memory was written so far; `more`: of which just now (memsim_device_writes in libcuda.so.1). 0
+// without the core.
+uint64_t device_writes(unsigned more = 0);
+
 // Counts one call that would have launched kernels. When the process ends, one line reports how many there were.
 void count_call();
+
+// Counts one call whose result was there already.
+void count_repeat();
 
 // Reports the function once and returns the library's "not supported" status.
 int not_supported(const char* function);
