@@ -14,6 +14,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
-from memsim.exploration.launch_sample import MOST_ROWS, LaunchSample, choose_sample, trace_sample
+from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, choose_sample, trace_sample
 from memsim.exploration.loop_times import LoopTimes, most_similar
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
@@ -174,7 +175,8 @@ class BenchmarkTimer:
         shape = run.shape(run.launch.registers)
         wave = wave_blocks(shape, self.gpu)
         sample = choose_sample(run, wave, most_rows)
-        waves = max(run.launch.n_blocks / wave, 1.0)
+        waves = run.launch.n_blocks / wave
+        waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
         iterations = sample.loop.iterations if sample.loop is not None else 0
         known = self._similar_launches(run, sample, flushed) if iterations else []
         if most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):

@@ -19,7 +19,7 @@ class LoopTimes:
     """A launch that was simulated with two lengths of its loop.
 
     Attributes:
-        waves: of blocks, at least one.
+        waves: of blocks; of a few, the last one counts whole.
         iterations: of the whole loop.
         milliseconds: of the launch with each of LENGTHS.
     """
