@@ -22,8 +22,9 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
-from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, choose_sample, trace_sample
+from memsim.exploration.launch_sample import MOST_ROWS, WAVES, Repeats, choose_sample, trace_sample
 from memsim.exploration.loop_times import LoopTimes, most_similar
+from memsim.exploration.shorter_loops import LENGTHS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
@@ -170,35 +171,39 @@ class BenchmarkTimer:
     def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
         """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``.
 
-        With smaller samples than these, a launch whose loop would be cut is scaled from a similar one.
+        With smaller samples than these, a launch that repeats a loop is scaled from a similar one.
         """
         shape = run.shape(run.launch.registers)
         wave = wave_blocks(shape, self.gpu)
         sample = choose_sample(run, wave, most_rows)
         waves = run.launch.n_blocks / wave
         waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
-        iterations = sample.loop.iterations if sample.loop is not None else 0
-        known = self._similar_launches(run, sample, flushed) if iterations else []
+        known = self._similar_launches(run, sample.repeats, flushed)
+        iterations = sample.repeats.iterations if sample.repeats is not None else 0
         if most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
             self.scaled += 1
-            return similar.of(waves, iterations)
+            return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
         with Scratch() as name:
             traces = trace_sample(run, Path(name), self.gpu, shape, sample)
             times = [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
         if not iterations:
             return times[0]
-        known.append(LoopTimes(waves, iterations, (times[0], times[1])))
-        return known[-1].whole
+        milliseconds, each = times[0], times[0] / iterations
+        if sample.loop is not None:
+            each = (times[1] - times[0]) / (LENGTHS[1] - LENGTHS[0])
+            milliseconds = times[1] + each * (iterations - 1 - LENGTHS[1])
+        known.append(LoopTimes(waves, iterations, milliseconds, each))
+        return milliseconds
 
-    def _similar_launches(self, run: KernelRun, sample: LaunchSample, flushed: bool) -> list[LoopTimes]:
+    def _similar_launches(self, run: KernelRun, repeats: Repeats | None, flushed: bool) -> list[LoopTimes]:
         """Times of launches of the kernel that differ in their extents; where values in memory count, of none."""
-        if run.program.by_data:
+        if repeats is None or run.program.by_data:
             return []
         launch = run.launch
         kernel = launch.ptx, launch.kernel
         extents = launch.block, launch.cluster, launch.shared_bytes
-        return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, sample.pattern, flushed), [])
+        return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, repeats.pattern, flushed), [])
 
 
 def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> float:

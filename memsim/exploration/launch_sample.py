@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.exploration.shorter_launch import reset_parameters, shorter_launch, team_rows
-from memsim.exploration.shorter_loops import LENGTHS, MainLoop, main_loop, shortened
+from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, main_loop, shortened
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
 from memsim.trace.schema import LaunchShape
@@ -25,9 +25,23 @@ WHOLE = 8  # times as many, up to which a launch is simulated whole
 CUT = 64  # times as many, from which on loops are cut; for samples that should be smaller, fewer times as many
 WAVES = 2  # of blocks
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
+FEW = 10  # iterations of a loop from which on a similar launch shows its time
 ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
 GROUPS = 8  # of blocks with consecutive numbers, which the sample of other grids is made of
 _GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """A loop that all warps of a launch repeat.
+
+    Attributes:
+        iterations: of each warp.
+        pattern: equal for launches of a kernel whose warps access memory alike, in rows and columns of other lengths.
+    """
+
+    iterations: int
+    pattern: int
 
 
 @dataclass(frozen=True)
@@ -36,17 +50,17 @@ class LaunchSample:
 
     Attributes:
         teams: of blocks, by number.
-        loop: of which a few iterations are simulated; None: all rows are.
         rows: memory instructions of the teams' warps, all iterations counted.
+        repeats: what all warps do; None: there is no loop that all warps repeat often, or the launch is small.
+        loop: of which a few iterations are simulated; None: all rows are.
         shorter: parameters of a launch with hardly more iterations than are simulated; None: none is known.
-        pattern: equal for launches of a kernel whose warps access memory alike, in rows and columns of other lengths.
     """
 
     teams: np.ndarray
     rows: float
+    repeats: Repeats | None = None
     loop: MainLoop | None = None
     shorter: bytes | None = None
-    pattern: int = 0
 
 
 def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> LaunchSample:
@@ -74,13 +88,16 @@ def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> Laun
         teams = sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row)
         return LaunchSample(teams, len(teams) * rows)
     one_team = next(iter(probes.values()))
-    if two * rows <= most_rows or (loop := main_loop(one_team)) is None:
+    loop = main_loop(one_team, FEW) if two * rows > most_rows else None
+    if loop is None:
         return LaunchSample(everything[:two], two * rows)
-    if n_teams * rows <= CUT * most_rows * min(1, most_rows / MOST_ROWS):
-        return LaunchSample(everything, n_teams * rows)
     kept = shortened(one_team, loop.op, LENGTHS[0])
-    pattern = zlib.crc32(np.stack([kept.op, kept.mask, kept.stride]).tobytes())
-    return LaunchSample(everything[:two], two * rows, loop, shorter_launch(run, loop, probes), pattern)
+    repeats = Repeats(loop.iterations, zlib.crc32(np.stack([kept.op, kept.mask, kept.stride]).tobytes()))
+    if loop.iterations < LEAST:
+        return LaunchSample(everything[:two], two * rows, repeats)
+    if n_teams * rows <= CUT * most_rows * min(1, most_rows / MOST_ROWS):
+        return LaunchSample(everything, n_teams * rows, repeats)
+    return LaunchSample(everything[:two], two * rows, repeats, loop, shorter_launch(run, loop, probes))
 
 
 def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
