@@ -1,8 +1,9 @@
 """Times the launches of a program's benchmarks by simulating samples of their blocks.
 
 A tuner or a benchmark launches a kernel hundreds of times with dozens of shapes. So a launch is simulated once for each
-kernel and shape, a large one by a sample (:mod:`memsim.exploration.launch_sample`). Only its addresses are computed:
-what a timed launch stores is not.
+kernel and shape, a large one by a sample (:mod:`memsim.exploration.launch_sample`). After many shapes, large ones are
+scaled from similar ones (:mod:`memsim.exploration.loop_times`). Only a launch's addresses are computed: what a timed
+launch stores is not.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import zlib
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,8 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
-from memsim.exploration.launch_sample import MOST_ROWS, choose_sample, trace_sample
+from memsim.exploration.launch_sample import MOST_ROWS, WAVES, Repeats, choose_sample, trace_sample
+from memsim.exploration.loop_times import LoopTimes, most_similar
 from memsim.exploration.shorter_loops import LENGTHS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
@@ -60,7 +63,8 @@ class BenchmarkTimer:
     Attributes:
         timed: launches by kernel.
         observed: those that were executed as well.
-        simulated: those among them that were not known from an earlier launch of the same shape.
+        simulated: those among them that were neither known from an earlier launch of the same shape nor scaled.
+        scaled: those whose time follows from a similar launch of the same kernel.
         least_share: of a launch's blocks that were simulated.
     """
 
@@ -69,10 +73,12 @@ class BenchmarkTimer:
     timed: Counter[str] = field(default_factory=Counter)
     observed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
+    scaled: int = 0
     least_share: float = 1.0
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
+    _loops: dict[Any, list[LoopTimes]] = field(default_factory=dict)
     _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
 
@@ -93,7 +99,7 @@ class BenchmarkTimer:
         key = self._key(run, launch, memory, flushed)
         found = self._known.get(key)
         if found is None:
-            rows = self._most_rows(launch.name)
+            rows, scaled = self._most_rows(launch.name), self.scaled
             try:
                 found = self.simulate(run, flushed, rows)
             except InputError:
@@ -103,7 +109,7 @@ class BenchmarkTimer:
                 self._entangled.add((launch.ptx, launch.kernel))
                 found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
             self._known[key] = found
-            self.simulated += not runs
+            self.simulated += not runs and self.scaled == scaled
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
@@ -124,10 +130,11 @@ class BenchmarkTimer:
             return observed
         total, kernels = self.timed.total(), ", ".join(self.timed)
         share = f"; at least {100 * self.least_share:.2g} % of a launch's blocks" if self.least_share < 1 else ""
+        scaled = f" {self.scaled:,} were scaled from one of a similar size," if self.scaled else ""
         return [
             *observed,
             f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
-            f" blocks{share}, the others had a known shape. What timed launches store is not computed",
+            f" blocks{share},{scaled} the others had a known shape. What timed launches store is not computed",
         ]
 
     # -- what is the same
@@ -170,17 +177,41 @@ class BenchmarkTimer:
     # -- samples
 
     def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
-        """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``."""
+        """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``.
+
+        With smaller samples than these, a launch that repeats a loop is scaled from a similar one.
+        """
         shape = run.shape(run.launch.registers)
-        sample = choose_sample(run, wave_blocks(shape, self.gpu), most_rows)
+        wave = wave_blocks(shape, self.gpu)
+        sample = choose_sample(run, wave, most_rows)
+        waves = run.launch.n_blocks / wave
+        waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
+        known = self._similar_launches(run, sample.repeats, flushed)
+        iterations = sample.repeats.iterations if sample.repeats is not None else 0
+        if most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
+            self.scaled += 1
+            return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
         with Scratch() as name:
             traces = trace_sample(run, Path(name), self.gpu, shape, sample)
             times = [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
-        if sample.loop is None:
+        if not iterations:
             return times[0]
-        each = (times[1] - times[0]) / (LENGTHS[1] - LENGTHS[0])
-        return times[1] + each * (sample.loop.iterations - 1 - LENGTHS[1])
+        milliseconds, each = times[0], times[0] / iterations
+        if sample.loop is not None:
+            each = (times[1] - times[0]) / (LENGTHS[1] - LENGTHS[0])
+            milliseconds = times[1] + each * (iterations - 1 - LENGTHS[1])
+        known.append(LoopTimes(waves, iterations, milliseconds, each))
+        return milliseconds
+
+    def _similar_launches(self, run: KernelRun, repeats: Repeats | None, flushed: bool) -> list[LoopTimes]:
+        """Times of launches of the kernel that differ in their extents; where values in memory count, of none."""
+        if repeats is None or run.program.by_data:
+            return []
+        launch = run.launch
+        kernel = launch.ptx, launch.kernel
+        extents = launch.block, launch.cluster, launch.shared_bytes
+        return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, repeats.pattern, flushed), [])
 
 
 def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> float:

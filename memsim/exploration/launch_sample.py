@@ -6,6 +6,7 @@ matrix product that run at once read the same tiles, so memory has to read nearl
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,19 +14,34 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.exploration.shorter_loops import LENGTHS, MainLoop, main_loop, shortened
+from memsim.exploration.shorter_launch import reset_parameters, shorter_launch, team_rows
+from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, main_loop, shortened
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
-from memsim.trace.schema import Chunk, LaunchShape
+from memsim.trace.schema import LaunchShape
 
 MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
 WHOLE = 8  # times as many, up to which a launch is simulated whole
-CUT = 64  # times as many, from which on loops are cut; up to it, tracing takes as long as the rest
+CUT = 64  # times as many, from which on loops are cut; for samples that should be smaller, fewer times as many
 WAVES = 2  # of blocks
 PROBES = 4  # teams of blocks, spread over the grid, whose memory instructions are counted
+FEW = 10  # iterations of a loop from which on a similar launch shows its time
 ALIKE = 1.1  # largest of these counts over the smallest: the grid's blocks do the same
 GROUPS = 8  # of blocks with consecutive numbers, which the sample of other grids is made of
 _GOLDEN = 0.6180339887498949
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """A loop that all warps of a launch repeat.
+
+    Attributes:
+        iterations: of each warp.
+        pattern: equal for launches of a kernel whose warps access memory alike, in rows and columns of other lengths.
+    """
+
+    iterations: int
+    pattern: int
 
 
 @dataclass(frozen=True)
@@ -34,11 +50,17 @@ class LaunchSample:
 
     Attributes:
         teams: of blocks, by number.
+        rows: memory instructions of the teams' warps, all iterations counted.
+        repeats: what all warps do; None: there is no loop that all warps repeat often, or the launch is small.
         loop: of which a few iterations are simulated; None: all rows are.
+        shorter: parameters of a launch with hardly more iterations than are simulated; None: none is known.
     """
 
     teams: np.ndarray
+    rows: float
+    repeats: Repeats | None = None
     loop: MainLoop | None = None
+    shorter: bytes | None = None
 
 
 def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> LaunchSample:
@@ -55,26 +77,27 @@ def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> Laun
     """
     team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
     row = run.launch.grid[0] // run.launch.cluster[0]
-    chunks = [_team_rows(run, number) for number in sampled_teams(n_teams, PROBES, PROBES, row).tolist()]
-    counts = [max(1, len(chunk.op)) for chunk in chunks]
+    probes = {number: team_rows(run, number) for number in sampled_teams(n_teams, PROBES, PROBES, row).tolist()}
+    counts = [max(1, len(chunk.op)) for chunk in probes.values()]
     rows = float(np.mean(counts))
     everything = np.arange(n_teams)
     if n_teams * rows <= WHOLE * most_rows:
-        return LaunchSample(everything)
+        return LaunchSample(everything, n_teams * rows)
     two, one = (min(n_teams, max(1, waves * wave // team)) for waves in (WAVES, 1))
     if max(counts) > ALIKE * min(counts):
-        return LaunchSample(sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row))
-    loop = main_loop(chunks[0])
-    if loop is not None and two * rows > most_rows:
-        return LaunchSample(everything[:two], loop) if n_teams * rows > CUT * most_rows else LaunchSample(everything)
-    return LaunchSample(everything[:two])
-
-
-def _team_rows(run: KernelRun, number: int) -> Chunk:
-    """Memory instructions of the warps of one team of blocks."""
-    team = run.device.team
-    run.blocks(np.arange(number * team, (number + 1) * team))
-    return run.chunk(team, 0)
+        teams = sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row)
+        return LaunchSample(teams, len(teams) * rows)
+    one_team = next(iter(probes.values()))
+    loop = main_loop(one_team, FEW) if two * rows > most_rows else None
+    if loop is None:
+        return LaunchSample(everything[:two], two * rows)
+    kept = shortened(one_team, loop.op, LENGTHS[0])
+    repeats = Repeats(loop.iterations, zlib.crc32(np.stack([kept.op, kept.mask, kept.stride]).tobytes()))
+    if loop.iterations < LEAST:
+        return LaunchSample(everything[:two], two * rows, repeats)
+    if n_teams * rows <= CUT * most_rows * min(1, most_rows / MOST_ROWS):
+        return LaunchSample(everything, n_teams * rows, repeats)
+    return LaunchSample(everything[:two], two * rows, repeats, loop, shorter_launch(run, loop, probes))
 
 
 def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
@@ -118,8 +141,9 @@ def trace_sample(
     Returns:
         The trace, and the share of the blocks' rows that it has: 1. Where the loop is cut, one for each of LENGTHS.
     """
-    rows = 0
     run.device.log.clear()
+    if sample.shorter is not None:
+        run.set_parameters(sample.shorter)
     shape = replace(shape, grid=(run.launch.n_blocks, 1, 1))
     n = 1 if sample.loop is None else len(LENGTHS)
     paths, written = [folder / f"sample{number}.h5" for number in range(n)], [0] * n
@@ -128,7 +152,6 @@ def trace_sample(
         for first, ids in _batches(run, sample.teams):
             run.blocks(ids)
             chunk = run.chunk(len(ids), first * run.device.warps)
-            rows += len(chunk.op)
             for number in reversed(range(n)):  # a shorter loop is part of a longer one
                 if sample.loop is not None:
                     chunk = shortened(chunk, sample.loop.op, LENGTHS[number])
@@ -136,7 +159,9 @@ def trace_sample(
                 writers[number].append(first + np.arange(len(ids)), chunk)
         for writer in writers:
             finish_trace(run, writer, shape)
-    return [(path, one / max(rows, 1)) for path, one in zip(paths, written, strict=True)]
+    if sample.shorter is not None:
+        reset_parameters(run)
+    return [(path, one / max(sample.rows, 1)) for path, one in zip(paths, written, strict=True)]
 
 
 def _batches(run: KernelRun, teams: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

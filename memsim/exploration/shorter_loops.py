@@ -32,8 +32,8 @@ class MainLoop:
     iterations: int
 
 
-def main_loop(chunk: Chunk) -> MainLoop | None:
-    """The loop of one team's rows; None if its warps do not repeat the same often enough.
+def main_loop(chunk: Chunk, least: int = LEAST) -> MainLoop | None:
+    """The loop of one team's rows; None if its warps do not repeat the same `least` times.
 
     Warps that wait for each other by mbarriers are not cut, since arrivals and waits lie in different iterations.
     """
@@ -46,7 +46,7 @@ def main_loop(chunk: Chunk) -> MainLoop | None:
         return None
     op = int(np.bincount(chunk.op[accesses]).argmax())
     counts = np.bincount(warps[chunk.op == op], minlength=n_warps)
-    if counts.min() != counts.max() or counts[0] < LEAST:
+    if counts.min() != counts.max() or counts[0] < least:
         return None
     shorter = shortened(chunk, op, LENGTHS[0])
     barriers = [np.bincount(_warps(one)[_is_barrier(one)], minlength=n_warps) for one in (chunk, shorter)]

@@ -138,6 +138,10 @@ class KernelMachine:
             n_made=np.zeros_like(machine.n_made),
         )
 
+    def set_parameters(self, parameters: np.ndarray) -> None:
+        """Run the next blocks with other arguments."""
+        self.relaunch(self.launch, parameters, self._memory, changed=False)
+
     def _check_size(self) -> None:
         rows = self._program.builder.n_rows
         needed = self.team * self.warps * LANES * (8 * rows + self.layout.local_bytes)

@@ -167,6 +167,10 @@ class KernelRun:
         self.device.retrace(launch, np.frombuffer(parameters, np.uint8), memory, _batch(launch))
         self.batch = _batch(launch) * launch.team
 
+    def set_parameters(self, parameters: bytes) -> None:
+        """Run the next blocks with other arguments; the grid and the memory stay the same."""
+        self.device.set_parameters(np.frombuffer(parameters, np.uint8))
+
     def _attend(self, stop: Stop) -> None:
         """See to what stopped the loop."""
         device = self.device
