@@ -30,6 +30,8 @@ def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]
         return [str(drivers), str(checkouts), entry["repository"], entry["file"]], root
     if entry["how"] == "pytest":
         return [str(HERE / "run_test.py"), str(file)], root
+    if entry["how"] == "model":
+        return [str(HERE / "run_model.py"), str(file), str(root / entry["arguments"])], root
     return [str(file), *entry["arguments"].split()], file.parent
 
 
@@ -39,7 +41,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
     made = Path(tempfile.mkdtemp())
     environment = os.environ | {
         "MEMSIM_PYTHON": str((pythons / entry["language"]).resolve() / "bin" / "python"),
-        "PYTHONPATH": f"{HERE.parents[1]}",
+        "PYTHONPATH": f"{HERE.parents[1]}:{checkouts / entry['repository'].replace('/', '+')}",
         "MPLBACKEND": "Agg",
     }
     gpu = entry["gpu"] or "rtx4090"

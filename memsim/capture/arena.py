@@ -118,6 +118,11 @@ class ProcessMemory(DeviceMemory):
                 self._named.setdefault(found.address, name)
                 self._elements.setdefault(found.address, element_bytes)
 
+    def contents(self) -> list[tuple[int, np.ndarray]]:
+        """Address and bytes of each allocation of the process, ascending; writing to them writes to its memory."""
+        self._sort()
+        return [(one.address, self._bytes_of(one)) for one in self._order if one.address not in self._own]
+
     def allocation_at(self, address: int) -> Allocation | None:
         """The allocation that an address lies in."""
         self._sort()

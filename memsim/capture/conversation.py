@@ -203,6 +203,7 @@ class Conversation:
             return reply
         device.finished = reply.payload, reply.status
         device.row.end()
+        device.recalled.forget()
         return None
 
     def _run(self, device: CapturedDevice, request: LaunchRequest, waiting: WaitForHost) -> Reply:

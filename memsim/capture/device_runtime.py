@@ -26,7 +26,7 @@ class AssertFailed(KernelFailure):
 
 
 class Heap:
-    """The device heap of a process: first fit, 16-byte aligned.
+    """The device heap of a process: first fit, 16-byte aligned. ``is_used``: whether a kernel has allocated memory.
 
     >>> heap = Heap(256)
     >>> first, second = heap.allocate(100), heap.allocate(100)
@@ -41,9 +41,11 @@ class Heap:
         self.bytes = np.zeros(nbytes, np.uint8)
         self._free = [(0, nbytes)]  # offset, bytes; ascending
         self._taken: dict[int, int] = {}
+        self.is_used = False
 
     def allocate(self, nbytes: int) -> int:
         """The address of so many bytes; 0 if there is no room."""
+        self.is_used = True
         size = -(-max(nbytes, 1) // _ALIGNMENT) * _ALIGNMENT
         for k, (offset, room) in enumerate(self._free):
             if room >= size:
@@ -72,7 +74,6 @@ class DeviceRuntime:
 
     Attributes:
         text: what the launch has printed.
-        uses_heap: whether a kernel has allocated memory.
     """
 
     def __init__(self, heap: Heap) -> None:

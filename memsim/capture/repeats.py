@@ -136,8 +136,12 @@ class StandIns:
         self.orders.append(stands)
         return stands
 
-    def repeat(self, name: str, stands: int) -> None:
-        """Note a launch that was not executed, and the launch whose trace stands for it."""
+    def recall(self, stands: int) -> None:
+        """Note a launch that has the results of an earlier one, and the launch whose trace stands for it."""
         if stands >= 0:
             self.orders.append(stands)
+
+    def repeat(self, name: str, stands: int) -> None:
+        """Note a launch that was not executed, and the launch whose trace stands for it."""
+        self.recall(stands)
         self.unexecuted[name] = self.unexecuted.get(name, 0) + 1

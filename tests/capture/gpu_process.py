@@ -62,6 +62,11 @@ class GpuProcess:
         self.ask(MessageKind.allocations, added)
         return self._base + at
 
+    def write(self, address: int, values: np.ndarray) -> None:
+        """Write to allocated memory, as a copy does."""
+        data, at = values.view(np.uint8).ravel(), address - self._base
+        self._memory[at : at + len(data)] = data
+
     def read(self, address: int, count: int, dtype=np.int32) -> np.ndarray:
         at = address - self._base
         return self._memory[at : at + count * np.dtype(dtype).itemsize].view(dtype).copy()

@@ -37,6 +37,11 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     (linked / "libcudart.so").symlink_to(libraries / "libcudart.so.13")
     for name in ("c10_cuda", "torch_cuda"):
         (linked / f"lib{name}.a").write_bytes(EMPTY_ARCHIVE)
+    # And it compiles with headers of torch, one of which the CPU build lacks.
+    macros = scratch / "include" / "c10" / "cuda" / "impl" / "cuda_cmake_macros.h"
+    macros.parent.mkdir(parents=True, exist_ok=True)
+    macros.write_text("#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n")
+    found["CPATH"] = _prepended(str(scratch / "include"), found.get("CPATH"))
     found["LIBRARY_PATH"] = _prepended(str(linked), found.get("LIBRARY_PATH"))
     # What it builds here must not be found by a torch with a GPU. Building takes a minute, so it stays for later runs.
     found.setdefault("TORCH_EXTENSIONS_DIR", str(cache_folder("python") / "extensions"))

@@ -26,7 +26,23 @@ def load(spec):
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
         sys.exit("memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch")
     if driver.count():
-        _device.append(ctypes.CDLL(_build(torch), mode=ctypes.RTLD_GLOBAL))
+        _device.append(ctypes.CDLL(_build(torch, "torch_device"), mode=ctypes.RTLD_GLOBAL))
+
+
+def load_for_extensions(module):
+    """Load what extensions call of torch's CUDA libraries, once ``torch.utils.cpp_extension`` is imported.
+
+    The nvcc that compiles extensions compiles it as well, as it knows where its headers are.
+    """
+    cuda = getattr(module, "CUDA_HOME", None)
+    if not _device or not cuda:
+        return  # torch says that extensions need a toolkit
+    torch = os.path.dirname(sys.modules["torch"].__file__)
+    try:
+        library = _build(torch, "torch_cuda", os.path.join(cuda, "bin", "nvcc"))
+        _device.append(ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL))
+    except (ImportError, OSError) as error:
+        print("memsim: torch's CUDA functions are missing for extensions: %s" % error, file=sys.stderr)
 
 
 def complete(c):
@@ -82,14 +98,14 @@ def set_version(module):
 # -- the library -----------------------------------------------------------------------------------------------------
 
 
-def _build(torch):
-    """The path of `torch_device.cpp`, compiled once for this torch.
+def _build(torch, name, nvcc=None):
+    """The path of a library of this folder, compiled once for this torch, by g++ unless ``nvcc`` is given.
 
     Raises:
-        ImportError: g++ fails.
+        ImportError: the compiler fails.
     """
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_device.cpp")
-    digest = hashlib.sha256(torch.encode())
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".cpp")
+    digest = hashlib.sha256((torch + (nvcc or "")).encode())
     for path in (source, os.path.abspath(__file__), os.path.join(torch, "version.py")):
         with open(path, "rb") as file:
             digest.update(file.read())
@@ -97,7 +113,7 @@ def _build(torch):
     target = os.path.join(folder, "torch-%s.so" % digest.hexdigest()[:16])
     if not os.path.exists(target):
         os.makedirs(folder, exist_ok=True)
-        _compile(source, torch, target, _new_strings(torch))
+        _compile(source, torch, target, _new_strings(torch), nvcc)
     return target
 
 
@@ -107,13 +123,17 @@ def _new_strings(torch):
         return int(b"__cxx1112basic_string" in file.read())
 
 
-def _compile(source, torch, target, abi):
+def _compile(source, torch, target, abi, nvcc):
     temporary = "%s.%d" % (target, os.getpid())
     include = os.path.join(torch, "include")
-    command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]
+    if nvcc:
+        command = [nvcc, "-std=c++20", "-O1", "-shared", "-Xcompiler", "-fPIC,-w", "-cudart", "none", "-lcudart"]
+    else:
+        command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]
     command += ["-I" + include, "-I" + os.path.join(include, "torch", "csrc", "api", "include")]
     command += ["-D_GLIBCXX_USE_CXX11_ABI=%d" % abi, source, "-o", temporary]
-    command += ["-L" + os.path.join(torch, "lib"), "-Wl,-rpath," + os.path.join(torch, "lib"), "-lc10", "-ltorch_cpu"]
+    lib = os.path.join(torch, "lib")
+    command += ["-L" + lib, *(["-Xlinker", "-rpath," + lib] if nvcc else ["-Wl,-rpath," + lib]), "-lc10", "-ltorch_cpu"]
     environment = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "LD_LIBRARY_PATH")}
     done = subprocess.run(command, stderr=subprocess.PIPE, universal_newlines=True, env=environment)
     if done.returncode:

@@ -22,6 +22,12 @@ def _torch_version(module):
     torch_c.set_version(module)
 
 
+def _torch_extensions(module):
+    from memsim_child import torch_c
+
+    torch_c.load_for_extensions(module)
+
+
 def _triton_testing(module):
     from memsim_child import timing
 
@@ -85,6 +91,7 @@ BEFORE = {
 AFTER = {
     "torch._C": _torch_c,
     "torch.version": _torch_version,
+    "torch.utils.cpp_extension": _torch_extensions,
     "triton.testing": _triton_testing,
     "triton.knobs": _triton_knobs,
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,

@@ -1,0 +1,63 @@
+"""Extensions of torch that call functions of its CUDA libraries, which the CPU build lacks."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+import memsim
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (importlib.util.find_spec("torch") and shutil.which("nvcc") and shutil.which("ninja")),
+        reason="torch, nvcc or ninja is not installed",
+    ),
+]
+
+PROGRAM = """
+import torch
+from torch.utils.cpp_extension import load_inline
+
+SOURCE = r'''
+#include <torch/types.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAStream.h>
+
+__global__ void twice_kernel(const float* x, float* y, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = 2 * x[i];
+}
+
+torch::Tensor twice(torch::Tensor x, int64_t threads) {
+    auto y = torch::empty_like(x);
+    auto stream = c10::cuda::getCurrentCUDAStream();
+    TORCH_CHECK(stream != c10::cuda::getDefaultCUDAStream());
+    int n = x.numel();
+    twice_kernel<<<(n + 255) / 256, threads, 0, stream>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);
+    C10_CUDA_KERNEL_LAUNCH_CHECK();
+    return y;
+}
+'''
+
+module = load_inline("twice_of_memsim", "torch::Tensor twice(torch::Tensor x, int64_t threads);", SOURCE, ["twice"])
+x = torch.randn(1000, device="cuda")
+with torch.cuda.stream(torch.cuda.Stream()):
+    assert torch.equal(module.twice(x, 256), 2 * x)
+    try:
+        module.twice(x, 5000)
+    except RuntimeError as error:
+        assert "invalid configuration argument" in str(error)
+    else:
+        raise SystemExit("a launch of 5000 threads was accepted")
+"""
+
+
+def test_streams_and_checks_of_extensions(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    captured = memsim.capture(script, out=tmp_path / "t.h5", gpu="rtx4090", to_end=True)
+    assert captured.launches == {"twice_kernel": 1}
