@@ -92,7 +92,8 @@ class ProgramResult:
     Attributes:
         groups: of launches that are alike.
         about: program, launches, interrupted, findings (a list of dicts kernel, cause, place, repair, gain, bound; gain
-            and bound are shares of the kernel's time, gain None where nothing was replayed), activities (a list of
+            and bound are shares of the kernel's time, gain None where nothing was replayed), causes (of explained
+            kernels, by label, as :mod:`memsim.why.stored` writes them), activities (a list of
             kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
             :class:`memsim.capture.activities.ActivityKind`, and "launch").
     """
@@ -205,6 +206,8 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
             raise InputError(path, f"about.groups[{number}].rest", "holds impossible times; the file is damaged")
     if not isinstance(about.get("findings"), list):
         raise InputError(path, "about.findings", "is not a list; the file is damaged")
+    if not isinstance(about.setdefault("causes", {}), dict):  # older files have none
+        raise InputError(path, "about.causes", "is not an object; the file is damaged")
     about.setdefault("activities", [])  # a file of version 1.0 has none
     for number, row in enumerate(about["activities"] if isinstance(about["activities"], list) else [None]):
         right = isinstance(row, list) and len(row) == 3 and isinstance(row[0], str)

@@ -66,7 +66,7 @@ def profile_program(
     least = LEAST_OF_LONG if _instructions(recorded) > LONG else LEAST
     report = progress or (lambda phase, done, every, note: None)
     about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False}
-    about |= {"findings": [], "activities": []}
+    about |= {"findings": [], "causes": {}, "activities": []}
     notes = [""]
 
     def enough(groups: list[Group]) -> bool:
@@ -118,6 +118,7 @@ def _explain(
     from memsim.why import explain
     from memsim.why.explain import find_causes
     from memsim.why.gains import MOST as MOST_CAUSES
+    from memsim.why.stored import documents
 
     cores = chosen_jobs(jobs)
     by_digest = {trace.digest: trace for trace in traces}
@@ -133,6 +134,7 @@ def _explain(
                 left -= replays
                 single = simulate(trace, machine, trials=LEAST, jobs=cores)
                 causes = explain(single, trace, jobs=cores).bottlenecks
+            result.about["causes"][label] = documents(causes)
             if found := _top_finding(causes):
                 most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
                 found["bound"] = min(found["bound"], most) if most == most else found["bound"]

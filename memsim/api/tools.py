@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,28 @@ if TYPE_CHECKING:
     from memsim.why import Bottleneck
 
 _MOST_KERNELS = 20
+_ARGUMENTS = {"--set": "settings"}  # which other words an option's argument has here
+
+Tool = Callable[..., dict[str, Any]]
 
 
+def _naming_arguments(tool: Tool) -> Tool:
+    """The tool, whose refusals name its arguments: an agent has no command line's options."""
+
+    @wraps(tool)
+    def call(*arguments: Any, **named: Any) -> dict[str, Any]:
+        try:
+            return tool(*arguments, **named)
+        except InputError as error:
+            if not error.where.startswith("--"):
+                raise
+            name = _ARGUMENTS.get(error.where, error.where.removeprefix("--"))
+            raise InputError(name, error.field, error.problem) from None
+
+    return call
+
+
+@_naming_arguments
 def profile(program: str, gpu: str = DEFAULT_GPU, arguments: Sequence[str] = ()) -> dict[str, Any]:
     """Predict the time of a whole GPU program, kernel by kernel, without a GPU.
 
@@ -49,6 +70,7 @@ def profile(program: str, gpu: str = DEFAULT_GPU, arguments: Sequence[str] = ())
     return _plain({"gpu": found.gpu, "time_us": 1e3 * found.time.mean, "kernels": kernels})
 
 
+@_naming_arguments
 def judge(candidate: str, task: str, gpu: str = DEFAULT_GPU, seconds: float = 20.0) -> dict[str, Any]:
     """Compile and run a CUDA kernel in a sandbox: is it right, how fast is it, what is slow, does it race?
 
@@ -64,6 +86,7 @@ def judge(candidate: str, task: str, gpu: str = DEFAULT_GPU, seconds: float = 20
     return found
 
 
+@_naming_arguments
 def explain(
     program: str, gpu: str = DEFAULT_GPU, kernel: str | None = None, arguments: Sequence[str] = ()
 ) -> dict[str, Any]:
@@ -93,6 +116,7 @@ def explain(
         )
 
 
+@_naming_arguments
 def what_if(
     program: str, settings: dict[str, Any], gpu: str = DEFAULT_GPU, kernel: str | None = None,
     arguments: Sequence[str] = (),
@@ -108,6 +132,8 @@ def what_if(
     """
     from memsim.api.replay import simulate
 
+    if not settings:
+        raise InputError("what_if", "settings", 'is empty; give fields of the GPU, such as {"l2.size_bytes": 83886080}')
     with Scratch() as scratch:
         trace = _traces(program, gpu, arguments, Path(scratch), kernel)[0]
         before, after = (simulate(trace, gpu, settings=changed) for changed in (None, settings))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from types import ModuleType
 from typing import Any
 
 from memsim.support.errors import InputError
@@ -65,7 +67,8 @@ class _WarmWorker:
 
             found = None
             try:
-                future = self._pool.submit(_carry_out, tool.__name__, arguments, named)
+                with _without_main_module():
+                    future = self._pool.submit(_carry_out, tool.__name__, arguments, named)
                 found, problem = await asyncio.wrap_future(future)
             except BrokenProcessPool:
                 self._begin()
@@ -91,6 +94,17 @@ class _WarmWorker:
         from multiprocessing import get_context
 
         self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+
+
+@contextmanager
+def _without_main_module() -> Iterator[None]:
+    """A process that starts meanwhile does not run this one's main module again, which may be a script that serves."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _carry_out(name: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> tuple[dict[str, Any] | None, str]:

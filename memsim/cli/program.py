@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.report.figure_options import FigureOptions
     from memsim.studies.compare_programs import ProgramComparison
+    from memsim.why import Bottleneck
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
 
 
 def program_kernel(
     path: Path, convention: Convention, kernel: str | None, needs_one: bool, format: str
-) -> RunResult | None:
-    """The result of a program's kernel; None where none was chosen: then the program's table was printed.
+) -> tuple[RunResult, list[Bottleneck] | None] | None:
+    """The result of a program's kernel, and its causes if the profile explained it.
+
+    None where none was chosen: then the program's table was printed.
 
     Args:
         kernel: a part of its label.
@@ -42,14 +45,30 @@ def program_kernel(
         if not needs_one:
             print_output(profile_output(found), format)
             return None
-        return found.groups[0].typical
-    chosen = [group for label, group in zip(labels, found.groups, strict=True) if kernel == label] or [
-        group for label, group in zip(labels, found.groups, strict=True) if kernel in label
-    ]
+        kernel = labels[0]
+    chosen = [label for label in labels if kernel == label] or [label for label in labels if kernel in label]
     if len(chosen) != 1:
         problem = f"is {kernel!r:.60}, which names {'several kernels' if chosen else 'no kernel'}"
         raise InputError(path, "--kernel", f"{problem}; there are {', '.join(labels)}")
-    return chosen[0].typical
+    (label,) = chosen
+    return found.groups[labels.index(label)].typical, explained_kernels(found, path).get(label)
+
+
+def explained_kernels(program: ProgramResult, path: Path) -> dict[str, list[Bottleneck]]:
+    """What makes kernels slow, by label, as the profile found it when it was made.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    from memsim.why.stored import bottlenecks
+
+    stored = program.about["causes"]
+    groups = dict(zip(program.labels(), program.groups, strict=True))
+    return {
+        label: bottlenecks(path, stored[label], len(group.typical.trials.ops))
+        for label, group in groups.items()
+        if label in stored
+    }
 
 
 def longest_kernels(program: ProgramResult) -> dict[str, RunResult]:

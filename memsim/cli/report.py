@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import CountedAs, Force, Quick
 from memsim.cli.output import check_file
 from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.why import Bottleneck
 
 _LONGEST = 80  # characters of a page's name that nobody gave
 
@@ -38,7 +41,7 @@ def report(
     """
     from memsim.analysis.program import ProgramResult, is_program
     from memsim.analysis.result import RunResult
-    from memsim.cli.program import longest_kernels
+    from memsim.cli.program import explained_kernels, longest_kernels
     from memsim.report.page import write_page
     from memsim.studies import StudyTrials
     from memsim.studies.store import is_study
@@ -55,13 +58,18 @@ def report(
     studies = {path.stem: StudyTrials.load(path, convention) for path in paths if is_study(path)}
     programs = {path.stem: ProgramResult.load(path, convention) for path in paths if is_program(path)}
     results: dict[str, RunResult] = {}
+    explained: dict[str, list[Bottleneck]] = {}
     for path in paths:
         if path.stem in programs:
             results |= longest_kernels(programs[path.stem])
+            explained |= {} if quick else explained_kernels(programs[path.stem], path)
         elif path.stem not in studies:
             results[path.stem] = RunResult.load(path, convention)
     notes = set[str]()
-    found = {label: bottlenecks_with_gains(one, None, quick, None, notes) for label, one in results.items()}
+    found = {
+        label: explained[label] if label in explained else bottlenecks_with_gains(one, None, quick, None, notes)
+        for label, one in results.items()
+    }
     bottlenecks = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
         typer.echo(write_page(results, studies, page, bottlenecks, programs))

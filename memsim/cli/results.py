@@ -16,7 +16,10 @@ from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memsim.report.figure_options import FigureOptions
+    from memsim.why import Bottleneck
 
 
 def show(
@@ -71,16 +74,20 @@ def show(
     if is_study(path):
         _show_study(path, convention, chosen, "--why" if why else "--ncu" if ncu else "")
         return
+    explained = None
     if is_program(path):
         one = program_kernel(path, convention, kernel, why or ncu, chosen)
         if one is None:
             return
-        result = one
+        result, explained = one
     elif kernel is not None:
         raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
     else:
         result = RunResult.load(path, convention)
-    bottlenecks = partial(bottlenecks_with_gains, result, trace, quick, jobs)
+    if explained is None or quick or trace is not None:
+        bottlenecks: Callable[[], list[Bottleneck] | None] = partial(bottlenecks_with_gains, result, trace, quick, jobs)
+    else:
+        bottlenecks = partial(list, explained)
     if why:
         from memsim.report.why import why_output
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
 from compilers import needs_capture
 from planted_defects import PROGRAM
 
+import memsim
 from experiments.judge.candidates import TASKS
 from memsim.api import tools
 from memsim.support.errors import InputError
@@ -40,6 +42,35 @@ def test_tools_answer_with_json(folder):
 def test_folder_without_kernel_is_refused(tmp_path):
     with pytest.raises(InputError, match="is in none of the traces"):
         tools.explain(str(tmp_path), kernel="scale")
+
+
+def test_refusals_name_arguments_of_tools(tmp_path):
+    trace = str(memsim.trace("saxpy", n=1024, gpu="a100", blocks="all", out=tmp_path / "saxpy.h5").path)
+    with pytest.raises(InputError, match=r"^settings: l2.sizebytes is unknown; did you mean l2.size_bytes\?"):
+        tools.what_if(trace, {"l2.sizebytes": 1 << 20}, "a100")
+    with pytest.raises(InputError, match="settings is empty"):
+        tools.what_if(trace, {}, "a100")
+
+
+def test_server_in_a_script_without_guard(tmp_path):
+    pytest.importorskip("mcp", reason="the extra mcp is not installed")
+    import asyncio
+
+    from mcp import ClientSession, StdioServerParameters, stdio_client
+
+    script = tmp_path / "serve.py"
+    runs = tmp_path / "runs"
+    script.write_text(f"open({str(runs)!r}, 'a').write('x')\nfrom memsim.cli.mcp import mcp\nmcp()\n")
+
+    async def talk():
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        server = StdioServerParameters(command=sys.executable, args=[str(script)], env=environment)
+        async with stdio_client(server) as streams, ClientSession(*streams) as session:
+            await session.initialize()
+            return await session.call_tool("explain", {"program": "nothing.cu"})
+
+    assert "does not exist" in asyncio.run(talk()).content[0].text
+    assert runs.read_text() == "x"  # the worker did not run the script again
 
 
 @needs_capture

@@ -64,6 +64,34 @@ def test_processes_share_one_compilation_of_a_loop(tmp_path):
     )
 
 
+TAKE_IN_A_LOADED_LOOP = """
+import numpy as np
+from memsim.jit.compiled import loop
+from memsim.profile.stack import picked
+
+@loop
+def count(most):
+    found = 0
+    for line in range(most):
+        found += picked(np.int64(line), np.int64(2))
+    return found
+
+alone = sum(bool(picked(np.int64(line), np.int64(2))) for line in range(64))
+print(sum(picked.stats.cache_hits.values()), alone, count(np.int64(64)))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_loop_from_disk_is_taken_in_by_another(tmp_path):
+    for hits in (0, 1):
+        script = tmp_path / f"script{hits}.py"  # each compiles its own loop
+        script.write_text(TAKE_IN_A_LOADED_LOOP)
+        paths = os.environ | {"MEMSIM_CACHE": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+        run = subprocess.run([sys.executable, str(script)], env=paths, capture_output=True, text=True)
+        found, alone, counted = map(int, run.stdout.split())
+        assert found == hits and 0 < alone < 64 and counted == alone, run.stderr
+
+
 def test_a_bar_counts_what_is_compiled(monkeypatch, tmp_path):
     """A loop that is there already does not count."""
     reported = []
@@ -119,6 +147,8 @@ def test_private_numba_is_where_memsim_looks_for_it():
     if not numba.config.DISABLE_JIT:
         compiled = twice.overloads[(numba.int64,)]
         assert compiled.entry_point(np.int64(4)) == 8
+        assert isinstance(twice.targetctx.codegen()._engine._defined_symbols, set)
+        assert callable(compiled.library._get_module_for_linking) and hasattr(compiled.library, "_shared_module")
         for name in ("insert_user_function",):
             assert callable(getattr(twice.targetctx, name))
         assert callable(twice.add_overload) and hasattr(twice, "_cache")

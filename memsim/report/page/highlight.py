@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from memsim.support.errors import InputError
 
-_CUDA = (".cu", ".cuh", ".h", ".hpp", ".inl")  # headers hold device code too
+_CUDA = (".cu", ".cuh", ".h", ".hpp", ".inl", ".cpp", ".cc")  # headers hold device code too
 
 
 def highlighted(name: str, lines: Sequence[str]) -> list[str]:
@@ -24,14 +24,16 @@ def highlighted(name: str, lines: Sequence[str]) -> list[str]:
     try:
         from pygments import highlight
         from pygments.formatters import HtmlFormatter
-        from pygments.lexers import CudaLexer, get_lexer_for_filename
+        from pygments.lexers import CudaLexer, PythonLexer, get_lexer_for_filename
         from pygments.util import ClassNotFound
     except ImportError:
         raise InputError("memsim report", "pygments", "is not installed; pip install 'memsim[report]'") from None
     file = PurePath(name).name
     try:
         exact = {"stripnl": False, "ensurenl": False}
-        lexer = CudaLexer(**exact) if PurePath(file).suffix in _CUDA else get_lexer_for_filename(file, **exact)
+        suffix = PurePath(file).suffix
+        known = PythonLexer if suffix == ".py" else CudaLexer if suffix in _CUDA else None  # others take 0.1 s to find
+        lexer = known(**exact) if known else get_lexer_for_filename(file, **exact)
     except ClassNotFound:
         return [escape(line) for line in lines]
     marked = highlight("\n".join(lines), lexer, HtmlFormatter(nowrap=True)).split("\n")
