@@ -2,8 +2,8 @@
 
 A tuner or a benchmark launches a kernel hundreds of times with dozens of shapes. So a launch is simulated once for each
 kernel and shape, a large one by a sample (:mod:`memsim.exploration.launch_sample`). After many shapes, large ones are
-scaled from similar ones (:mod:`memsim.exploration.loop_times`). Only a launch's addresses are computed: what a timed
-launch stores is not.
+scaled from similar ones (:mod:`memsim.exploration.loop_times`), and simulated once they are timed again: those that a
+tuner chose. Only a launch's addresses are computed: what a timed launch stores is not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
-from memsim.exploration.launch_sample import MOST_ROWS, WAVES, Repeats, choose_sample, trace_sample
+from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, Repeats, choose_sample, trace_sample
 from memsim.exploration.loop_times import LoopTimes, most_similar
 from memsim.exploration.shorter_loops import LENGTHS
 from memsim.gpu.config import GPU
@@ -40,6 +40,7 @@ from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
+from memsim.trace.schema import LaunchShape
 
 MANY_SIMULATIONS = 24  # of one kernel, after which a sample should have only a quarter as many
 MOST_RUNS = 64  # kernels that stay ready for their next shape
@@ -78,6 +79,8 @@ class BenchmarkTimer:
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
     _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
+    _scaled: set[Any] = field(default_factory=set)
+    _latest: Any = None
     _loops: dict[Any, list[LoopTimes]] = field(default_factory=dict)
     _entangled: set[tuple[str, str]] = field(default_factory=set)  # kernels that load what they store, by PTX and name
     _last_report: float = field(default_factory=time.monotonic)
@@ -97,24 +100,34 @@ class BenchmarkTimer:
         (self.observed if runs else self.timed)[launch.name] += 1
         run = self._run(launch, memory, host_calls)
         key = self._key(run, launch, memory, flushed)
-        found = self._known.get(key)
-        if found is None:
+        found, again = self._known.get(key), self._is_asked_again(key)
+        if found is None or again:
             rows, scaled = self._most_rows(launch.name), self.scaled
             try:
-                found = self.simulate(run, flushed, rows)
+                found = self.simulate(run, flushed, rows, not again)
             except InputError:
                 if not run.has_assumed_wrongly:
                     raise
             if found is None or run.has_assumed_wrongly:
                 self._entangled.add((launch.ptx, launch.kernel))
-                found = self.simulate(self._run(launch, memory, host_calls), flushed, rows)
+                found = self.simulate(self._run(launch, memory, host_calls), flushed, rows, not again)
             self._known[key] = found
-            self.simulated += not runs and self.scaled == scaled
+            if self.scaled > scaled:
+                self._scaled.add(key)
+            else:
+                self.simulated += not runs
+                self.scaled -= again
+                self._scaled.discard(key)
+        self._latest = key
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
             self.report(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
         return found
+
+    def _is_asked_again(self, key: Any) -> bool:
+        """Whether a scaled time is requested again after those of others: a tuner chose it, and it may be reported."""
+        return key in self._scaled and key != self._latest
 
     def _most_rows(self, kernel: str) -> int:
         """How large the next sample of a kernel should be: sweeps over many sizes and configurations get small ones."""
@@ -176,10 +189,10 @@ class BenchmarkTimer:
 
     # -- samples
 
-    def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS) -> float:
+    def simulate(self, run: KernelRun, flushed: bool, most_rows: int = MOST_ROWS, scales: bool = True) -> float:
         """The simulated time of a launch in milliseconds; `flushed` as above, `most_rows` as ``MOST_ROWS``.
 
-        With smaller samples than these, a launch that repeats a loop is scaled from a similar one.
+        With smaller samples than these, a launch that repeats a loop is scaled from a similar one if `scales` is true.
         """
         shape = run.shape(run.launch.registers)
         wave = wave_blocks(shape, self.gpu)
@@ -188,13 +201,14 @@ class BenchmarkTimer:
         waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
         known = self._similar_launches(run, sample.repeats, flushed)
         iterations = sample.repeats.iterations if sample.repeats is not None else 0
-        if most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
+        if scales and most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
             self.scaled += 1
             return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
-        with Scratch() as name:
-            traces = trace_sample(run, Path(name), self.gpu, shape, sample)
-            times = [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
+        times = self._replayed(run, shape, sample, flushed)
+        if sample.loop is not None and times[1] <= times[0]:  # they do not show what one iteration takes
+            sample = replace(sample, loop=None, shorter=None)
+            times = self._replayed(run, shape, sample, flushed)
         if not iterations:
             return times[0]
         milliseconds, each = times[0], times[0] / iterations
@@ -203,6 +217,12 @@ class BenchmarkTimer:
             milliseconds = times[1] + each * (iterations - 1 - LENGTHS[1])
         known.append(LoopTimes(waves, iterations, milliseconds, each))
         return milliseconds
+
+    def _replayed(self, run: KernelRun, shape: LaunchShape, sample: LaunchSample, flushed: bool) -> list[float]:
+        """Milliseconds of the launch by its sample; where a loop is cut, with each of LENGTHS iterations."""
+        with Scratch() as name:
+            traces = trace_sample(run, Path(name), self.gpu, shape, sample)
+            return [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
 
     def _similar_launches(self, run: KernelRun, repeats: Repeats | None, flushed: bool) -> list[LoopTimes]:
         """Times of launches of the kernel that differ in their extents; where values in memory count, of none."""

@@ -52,11 +52,27 @@ def test_samples_become_smaller_after_many_sizes(placed, monkeypatch):
     memory, x = placed
     memory.allocation_at = lambda address: None  # type: ignore[attr-defined]  # no pointers in the parameters
     sizes: list[int] = []
-    monkeypatch.setattr(BenchmarkTimer, "simulate", lambda _, run, flushed, rows: sizes.append(rows) or 1.0)
+    monkeypatch.setattr(BenchmarkTimer, "simulate", lambda _, run, flushed, rows, scales: sizes.append(rows) or 1.0)
     timer = BenchmarkTimer(load_gpu("a100"), report=lambda line: None)
     for blocks in [*range(1, MANY_SIMULATIONS + 3), 1]:  # the last size is known
         timer.milliseconds(launch(x, blocks), memory, None, False)  # type: ignore[arg-type]
     assert sizes == [MOST_ROWS] * MANY_SIMULATIONS + [MOST_ROWS // 4] * 2
+
+
+def test_scaled_time_is_simulated_when_asked_again(placed, monkeypatch):
+    memory, x = placed
+    memory.allocation_at = lambda address: None  # type: ignore[attr-defined]  # no pointers in the parameters
+
+    def simulated(timer, run, flushed, rows, scales):
+        timer.scaled += scales
+        return 1.0 if scales else 2.0
+
+    monkeypatch.setattr(BenchmarkTimer, "simulate", simulated)
+    timer = BenchmarkTimer(load_gpu("a100"), report=lambda line: None)
+    asked = [(8, 1.0), (8, 1.0), (16, 1.0), (8, 2.0), (16, 2.0), (8, 2.0)]
+    for blocks, expected in asked:
+        assert timer.milliseconds(launch(x, blocks), memory, None, False) == expected  # type: ignore[arg-type]
+    assert (timer.scaled, timer.simulated) == (0, 2)
 
 
 def test_blocks_that_are_alike_are_the_first(placed):

@@ -74,6 +74,18 @@ def test_sample_of_long_loop_has_shorter_launch(placed):
     assert sample.shorter is not None
 
 
+def test_whole_loop_runs_where_more_iterations_seem_faster(placed, monkeypatch):
+    loops: list[bool] = []
+
+    def replayed(_, run, shape, sample, flushed):
+        loops.append(sample.loop is not None)
+        return [0.3, 0.2] if sample.loop is not None else [0.5]
+
+    monkeypatch.setattr(BenchmarkTimer, "_replayed", replayed)
+    assert BenchmarkTimer(load_gpu("a100")).simulate(ready(placed), False, 5_000) == 0.5
+    assert loops == [True, False]
+
+
 @pytest.mark.slow
 def test_sweeps_scale_times_of_similar_launches(placed):
     gpu = override(load_gpu("a100"), {"sm.count": 8, "dram.channels": 4})
