@@ -125,7 +125,7 @@ def test_launches_that_always_differ_are_compared_no_more():
     assert kept == [False, *[True] * MISSES, False, False, False]
 
 
-def test_memory_too_large_for_the_launch_is_not_kept():
+def test_memory_larger_than_launch_work_is_not_kept():
     recalled, memory = RecalledLaunches(), Memory(np.zeros(64 * BYTES_PER_OP + 1, np.uint8))
 
     recalled.keep(launch(), None, memory, LaunchResult(1, 0, ExecutedCounts(64, 1, 1)))

@@ -25,6 +25,7 @@ from torch.utils.cpp_extension import load_inline
 SOURCE = r'''
 #include <torch/types.h>
 #include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 __global__ void twice_kernel(const float* x, float* y, int n) {
@@ -33,6 +34,7 @@ __global__ void twice_kernel(const float* x, float* y, int n) {
 }
 
 torch::Tensor twice(torch::Tensor x, int64_t threads) {
+    const c10::cuda::CUDAGuard guard(x.device());
     auto y = torch::empty_like(x);
     auto stream = c10::cuda::getCurrentCUDAStream();
     TORCH_CHECK(stream != c10::cuda::getDefaultCUDAStream());
@@ -43,7 +45,8 @@ torch::Tensor twice(torch::Tensor x, int64_t threads) {
 }
 '''
 
-module = load_inline("twice_of_memsim", "torch::Tensor twice(torch::Tensor x, int64_t threads);", SOURCE, ["twice"])
+DECLARED = "torch::Tensor twice(torch::Tensor x, int64_t threads);"
+module = load_inline("twice_of_memsim", cpp_sources=DECLARED, cuda_sources=SOURCE, functions=["twice"])
 x = torch.randn(1000, device="cuda")
 with torch.cuda.stream(torch.cuda.Stream()):
     assert torch.equal(module.twice(x, 256), 2 * x)
@@ -56,7 +59,7 @@ with torch.cuda.stream(torch.cuda.Stream()):
 """
 
 
-def test_streams_and_checks_of_extensions(tmp_path: Path) -> None:
+def test_streams_guards_and_checks_of_extensions(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
     captured = memsim.capture(script, out=tmp_path / "t.h5", gpu="rtx4090", to_end=True)

@@ -4,6 +4,7 @@
 // of torch_device.cpp. A handle of cuBLAS, cuSPARSE or cuSOLVER is not among them.
 
 #include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
 
@@ -53,6 +54,8 @@ void SetTargetDevice() {}
 bool hasPrimaryContext(DeviceIndex) { return true; }
 
 cudaStream_t CUDAStream::stream() const { return reinterpret_cast<cudaStream_t>(id()); }
+bool CUDAStream::query() const { return cudaStreamQuery(stream()) == cudaSuccess; }
+void CUDAStream::synchronize() const { C10_CUDA_CHECK(cudaStreamSynchronize(stream())); }
 CUDAStream getStreamFromPool(const bool high, DeviceIndex) { return as_stream(device().getStreamFromGlobalPool(gpu, high).id()); }
 CUDAStream getStreamFromPool(const int priority, DeviceIndex index) { return getStreamFromPool(priority < 0, index); }
 CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex) { return as_stream(reinterpret_cast<int64_t>(stream)); }
@@ -61,6 +64,9 @@ CUDAStream getCurrentCUDAStream(DeviceIndex) { return as_stream(device().getStre
 void setCurrentCUDAStream(CUDAStream stream) { device().exchangeStream(stream.unwrap()); }
 std::ostream& operator<<(std::ostream& out, const CUDAStream& stream) { return out << stream.unwrap(); }
 
+namespace CUDACachingAllocator {
+std::atomic<CUDAAllocator*> allocator;  // none: memory is the CPU's; guards refer to it
+}
 }  // namespace c10::cuda
 
 namespace at::cuda {  // ATen's headers of these need those of cuBLAS, cuSPARSE and cuSOLVER
