@@ -71,6 +71,11 @@ class SM(Section):
         False,
         description="with memory_issue: if true, a fully predicated-off access occupies a slot, too; experimental",
     )
+    queued_barriers: bool = Field(
+        False,
+        description="with address_cycles: if true, a barrier takes a turn of the address unit, too, behind the accesses "
+        "before it",
+    )
     instruction_cycles: int = Field(
         ge=0, le=10**5, description="latency between dependent instructions whose class is not known"
     )

@@ -114,7 +114,8 @@ class MultiprocessorUnit:
         mix, begun = self.model.trace.mixes[i["instruction_mix"]], int(access or result != "") if sm.schedulers else 0
         first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
         done = unit.issue(count, begun, int(i["critical_path"]), mix, bool(i["instruction_mix"]), pipe, first)
-        if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
+        queued = sm.queued_barriers if i["flags"] & Flag.barrier else access and not i["flags"] & CONSTANT_FLAG
+        if sm.address_cycles and queued:
             done = max(done, unit.generate_addresses(first))
         if result == "group":
             warp.groups.append(max(done, ceil(unit.pipe_free["tensor"])))

@@ -28,6 +28,6 @@ def test_textures_and_surfaces_give_what_cuda_documents(tmp_path):
     assert [(op.kind, op.space) for op in found.trace.ops] == [
         (OpKind.load, Space.texture),
         (OpKind.load, Space.texture),
-        (OpKind.store, Space.texture),  # of a surface, which machine code sends through the texture unit
+        (OpKind.store, Space.global_),  # of a surface
         (OpKind.store, Space.global_),
     ]

@@ -322,6 +322,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     sm = BASE["sm"] | _section(
         draw, count=st.integers(1, 3), warp_scheduler=_of(WarpScheduler), issue_per_cycle=st.integers(1, 2),
         issue_cycles=st.sampled_from([1, 1, 4]), memory_issue=st.booleans(), masked_issue=st.booleans(),
+        queued_barriers=st.booleans(),
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),

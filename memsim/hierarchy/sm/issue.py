@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.sm.scoreboard import end_group
-from memsim.hierarchy.sm.state import CRITICAL_PATH, PIPES, SLOTS, TENSOR, TICKS
+from memsim.hierarchy.sm.state import BARRIER, CRITICAL_PATH, PIPES, SLOTS, TENSOR, TICKS
 from memsim.jit.compiled import inlined
 from memsim.trace.schema import GROUP, PRODUCT
 from memsim.trace.transactions import CONSTANT_FLAG
@@ -37,13 +37,22 @@ def issue(m, sm, slot, pc, count, access, time):
         critical_path = m.compute_run_times[mix, CRITICAL_PATH]
         ready = max(ready, through_pipes(m, port, mix, own, time))
     ready = max(ready, time + max((count - begun) * p.issue_cycles, critical_path))
-    if access and p.address_cycles and m.instructions[pc].flags & CONSTANT_FLAG == 0:
+    if p.address_cycles and takes_address_unit(m, pc, access):
         turn = max(m.address_units[port], time)
         m.address_units[port] = turn + p.address_cycles
         ready = max(ready, turn)
     if own == GROUP:
         end_group(m, sm * SLOTS + slot, max(ready, (m.pipes[port * PIPES + TENSOR] + TICKS - 1) // TICKS))
     return ready
+
+
+@inlined
+def takes_address_unit(m, pc, access):
+    """Whether an instruction is one of those that a scheduler's address unit takes one by one."""
+    flags = m.instructions[pc].flags
+    if flags & BARRIER:
+        return m.p[0].queued_barriers
+    return access > 0 and flags & CONSTANT_FLAG == 0
 
 
 @inlined

@@ -43,6 +43,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         memory_issue=gpu.sm.memory_issue,
         masked_issue=gpu.sm.memory_issue and gpu.sm.masked_issue,
         address_cycles=gpu.sm.address_cycles or 0,
+        queued_barriers=gpu.sm.queued_barriers,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
         tags=gpu.l1.tags_per_cycle,

@@ -11,7 +11,7 @@ from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction, SourcePosition
 from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.text import type_bytes
-from memsim.sources.ptx.textures import FETCHES
+from memsim.sources.ptx.textures import FETCHES, space_of_array
 from memsim.trace.schema import OpKind, Space, StaticInstruction
 
 _INSTALLED = frozenset(["site-packages", "dist-packages"])  # folders of packages, also where they lie below a program's
@@ -35,7 +35,8 @@ def static_instructions(launch: PtxLaunch, device: KernelMachine, program: Lower
         kind = kind_of(one)
         if kind is OpKind.atomic and not answers(one, program.builder.read):
             kind = OpKind.reduction
-        space = _space(one, info.space)
+        read_only = info.space is Space.global_ and one.has("nc")
+        space = space_of_array(info.space, one.name in FETCHES or read_only)
         found.append(
             StaticInstruction(
                 kind,
@@ -62,13 +63,6 @@ def _of_machine_code(
         facts.kind(one), facts.space(one, space), width, array, position.line, position.column,
         position.file, one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
     )  # fmt: skip
-
-
-def _space(one: Instruction, space: Space) -> Space:
-    """The space of an access to an array."""
-    if one.name in FETCHES or space is Space.global_ and one.has("nc"):
-        return Space.texture
-    return Space.global_ if space is Space.texture else space
 
 
 def _width(device: KernelMachine, one: Instruction, array: int) -> int:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.trace.schema import Space
+
 # Columns of the machine's table of textures; borders are the bits of float64.
 (ID, ADDRESS, WIDTH, HEIGHT, DEPTH, ROW_BYTES, SLICE_BYTES, TEXEL, COMPONENT, COMPONENTS, KIND, IS_LINEAR, MODE_X,
  MODE_Y, MODE_Z, FILTER, READ_MODE, SRGB, NORMALIZED, BORDER, LEVELS, LAYERED, BIAS, LOWEST_LEVEL,
@@ -17,6 +19,13 @@ WRAP, CLAMP, MIRROR, BORDERED = range(4)  # address modes
 POINT, LINEAR = range(2)  # filters
 FETCHES = ("tex", "tld4", "TEX", "TLD", "TLD4")  # instructions of PTX and of machine code
 LEVEL_ALIGNMENT = 512  # bytes that a level of a mipmapped array takes a multiple of
+
+
+def space_of_array(space: Space, sampled: bool) -> Space:
+    """The space of an access to an array of a space: a texture's, if a texture unit or the read-only path samples it."""
+    if sampled:
+        return Space.texture
+    return Space.global_ if space is Space.texture else space
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from memsim.sources.ptx.machine.access import LOGGED
 from memsim.sources.ptx.machine.codes import COUNT, DST, LIST, OP, A, B, C, Float, Micro, X, Y
 from memsim.sources.ptx.machine.textures import STORE_SURFACE
-from memsim.sources.ptx.textures import FETCHES
+from memsim.sources.ptx.textures import FETCHES, space_of_array
 from memsim.sources.sass.lowering.memory import atomic_width, width_of
 from memsim.sources.sass.origin import SassOrigin
 from memsim.trace.schema import OpKind, Space
@@ -46,8 +46,8 @@ class SassFacts:
 
     def space(self, one: SassOrigin, space: Space) -> Space:
         """The space of an access to an array; loads through the read-only path count as textures'."""
-        read_only = "CONSTANT" in one.one.modifiers or one.name in FETCHES
-        return Space.texture if space is Space.global_ and read_only else space
+        read_only = space is Space.global_ and "CONSTANT" in one.one.modifiers
+        return space_of_array(space, one.name in FETCHES or read_only)
 
     def width(self, one: SassOrigin) -> int:
         """Bytes of a lane's access."""
