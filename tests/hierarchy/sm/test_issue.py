@@ -50,12 +50,16 @@ def test_access_without_lanes_takes_turn_where_configured():
     assert cycles(warp, 8, **four) < 10
 
 
-def test_barrier_waits_for_accesses_before_it():
-    """Each of four warps has ten accesses to shared memory and a barrier: eleven turns of its scheduler's unit."""
-    warp = [*[instruction(slots=1, sequence=False) for _ in range(10)], instruction(compute_run=1, barrier=True)]
-    four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__address_cycles=4)
-    times = [cycles(warp * 50, 4, sm__queued_barriers=queued, **four) for queued in (False, True)]
-    assert 50 * 40 <= times[0] < 50 * 44 <= times[1] < 50 * 48
+def test_barrier_takes_turn_of_address_unit_where_configured():
+    """Warps that share a scheduler by twos or fours: their access and barrier take eight cycles each a round."""
+    warp = [instruction(slots=1, sequence=False), instruction(compute_run=1, barrier=True)]
+    sm = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__address_cycles=4)
+    for sharing in (2, 4):
+        off, on = (
+            cycles(warp * 50, 4 * sharing, sm__queued_barriers=queued, sm__shared_latency_cycles=1, **sm)
+            for queued in (False, True)
+        )
+        assert off < 50 * 7 * sharing < 50 * 8 * sharing - 8 < on <= 50 * 8 * sharing + 8
 
 
 def test_address_unit_waits_for_no_other_warps_gap():
