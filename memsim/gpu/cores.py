@@ -73,8 +73,8 @@ class SM(Section):
     )
     queued_barriers: bool = Field(
         False,
-        description="with address_cycles: if true, a barrier takes a turn of the address unit, too, behind the accesses "
-        "before it",
+        description="with address_cycles: if true, a barrier takes a turn of the address unit, behind earlier accesses; "
+        "experimental",
     )
     instruction_cycles: int = Field(
         ge=0, le=10**5, description="latency between dependent instructions whose class is not known"

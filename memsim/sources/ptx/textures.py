@@ -22,7 +22,7 @@ LEVEL_ALIGNMENT = 512  # bytes that a level of a mipmapped array takes a multipl
 
 
 def space_of_array(space: Space, sampled: bool) -> Space:
-    """The space of an access to an array of a space: a texture's, if a texture unit or the read-only path samples it."""
+    """The space of an access to an array of a space: a texture's, if texture units or the read-only path read it."""
     if sampled:
         return Space.texture
     return Space.global_ if space is Space.texture else space
