@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from datetime import date
 from pathlib import Path
@@ -49,4 +50,6 @@ def _with_entries(text: str, folder: Path) -> str:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or not re.fullmatch(r"\d+\.\d+\.\d+", sys.argv[1]):
+        sys.exit("usage: python changelog.d/collect.py VERSION, for example 1.1.0")
     collect(sys.argv[1], FOLDER.parent / "CHANGELOG.md")

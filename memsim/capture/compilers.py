@@ -123,9 +123,14 @@ def wheel_of(header: str) -> str | None:
     return f"nvidia-{found[1]}" if found else None
 
 
+def include_folders() -> list[str]:
+    """Folders of headers that wheels installed: ``nvidia-cublas`` brings those of cuBLAS."""
+    return [str(folder / "include") for folder in _wheel_folders("include")]
+
+
 def wheel_includes() -> list[str]:
-    """Options for headers that wheels installed, after the toolkit's own: ``nvidia-cublas`` brings those of cuBLAS."""
-    return [f"-Xcompiler=-idirafter,{folder / 'include'}" for folder in _wheel_folders("include")]
+    """Options for headers that wheels installed, after the toolkit's own."""
+    return [f"-Xcompiler=-idirafter,{folder}" for folder in include_folders()]
 
 
 def _wheel_folders(component: str = "bin/nvcc") -> Iterator[Path]:

@@ -32,18 +32,19 @@ def environment(libraries: Path, program: Path, gpu: GPU, reports: bool = False)
         reports: the program reports what it reads (``native/host_inputs.cpp``).
     """
     variables = dict(os.environ)
-    variables["LD_LIBRARY_PATH"] = _prepended(str(libraries), variables.get("LD_LIBRARY_PATH"))
+    variables["LD_LIBRARY_PATH"] = prepended(str(libraries), variables.get("LD_LIBRARY_PATH"))
     preloaded = [str(libraries / HOST_MEMORY)] if (libraries / HOST_MEMORY).exists() else []
     preloaded += [str(libraries / HOST_INPUTS)] if reports else []
     executable = read_executable(program)
     if executable is not None and executable.has_old_rpath:  # it would find another CUDA runtime first
         preloaded += [str(libraries / one) for one in executable.needed if (libraries / one).exists()]
     if preloaded:
-        variables["LD_PRELOAD"] = _prepended(":".join(preloaded), variables.get("LD_PRELOAD"))
+        variables["LD_PRELOAD"] = prepended(":".join(preloaded), variables.get("LD_PRELOAD"))
     return variables
 
 
-def _prepended(first: str, rest: str | None) -> str:
+def prepended(first: str, rest: str | None) -> str:
+    """A list of folders, as variables have it, with another one in front."""
     return f"{first}:{rest}" if rest else first
 
 

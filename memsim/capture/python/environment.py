@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memsim.capture.compilers import include_folders
 from memsim.capture.dumped_ptx import DUMPED_PTX
+from memsim.capture.program import prepended
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
@@ -26,10 +28,10 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
         gpu: that packages compile for.
     """
     found = dict(variables)
-    found["PYTHONPATH"] = _prepended(str(CHILD), found.get("PYTHONPATH"))
+    found["PYTHONPATH"] = prepended(str(CHILD), found.get("PYTHONPATH"))
     # torch's device is compiled once for each torch.
     found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
-    found["PATH"] = _prepended(str(_tools(scratch, gpu)), found.get("PATH"))
+    found["PATH"] = prepended(str(_tools(scratch, gpu)), found.get("PATH"))
     linked = scratch / "lib"
     linked.mkdir(exist_ok=True)
     (linked / "libcuda.so").symlink_to(libraries / "libcuda.so.1")  # Triton 3.4 links its driver with -lcuda
@@ -37,12 +39,10 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     (linked / "libcudart.so").symlink_to(libraries / "libcudart.so.13")
     for name in ("c10_cuda", "torch_cuda"):
         (linked / f"lib{name}.a").write_bytes(EMPTY_ARCHIVE)
-    # And it compiles with headers of torch, one of which the CPU build lacks.
-    macros = scratch / "include" / "c10" / "cuda" / "impl" / "cuda_cmake_macros.h"
-    macros.parent.mkdir(parents=True, exist_ok=True)
-    macros.write_text("#pragma once\n#define C10_CUDA_BUILD_SHARED_LIBS\n")
-    found["CPATH"] = _prepended(str(scratch / "include"), found.get("CPATH"))
-    found["LIBRARY_PATH"] = _prepended(str(linked), found.get("LIBRARY_PATH"))
+    # And it compiles with headers that a CPU build of torch, or a toolkit without NVIDIA's large libraries, lacks.
+    headers = [found.get("CPLUS_INCLUDE_PATH"), *include_folders(), str(CHILD / "include")]
+    found["CPLUS_INCLUDE_PATH"] = ":".join(one for one in headers if one)
+    found["LIBRARY_PATH"] = prepended(f"{linked}:{libraries}", found.get("LIBRARY_PATH"))
     # What it builds here must not be found by a torch with a GPU. Building takes a minute, so it stays for later runs.
     found.setdefault("TORCH_EXTENSIONS_DIR", str(cache_folder("python") / "extensions"))
     found["NVCC_APPEND_FLAGS"] = f"{found.get('NVCC_APPEND_FLAGS', '')} -lineinfo".strip()  # for nvcc in the program
@@ -50,10 +50,6 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     found.update(_cupy(scratch))
     found.update(_others(scratch))
     return found
-
-
-def _prepended(first: str, rest: str | None) -> str:
-    return f"{first}:{rest}" if rest else first
 
 
 def _tools(scratch: Path, gpu: GPU) -> Path:

@@ -53,13 +53,16 @@ assert cupti.cuptiSubscribe(byref(subscriber), callback, None) == 0
 assert cupti.cuptiSubscribe(byref(other), callback, None) == 39  # one subscriber alone
 assert cupti.cuptiEnableCallback(1, subscriber, 1, 307) == 0
 assert cupti.cuptiActivityEnable(10) == 0 and cupti.cuptiActivityRegisterCallbacks(request, complete) == 0
+before, after = c_uint64(), c_uint64()
+assert cupti.cuptiGetTimestamp(byref(before)) == 0
 for blocks in (2, 3, 4):
     launch(blocks)
+assert cuda.cuCtxSynchronize() == 0 and cupti.cuptiGetTimestamp(byref(after)) == 0
 assert cupti.cuptiActivityFlushAll(0) == 0
 numbers = [one[2] for one in records]
 assert [one[:2] + one[3:4] for one in records] == [(10, blocks, b"k") for blocks in (2, 3, 4)]
 assert seen == [(1, 307, site, number) for number in numbers for site in (0, 1)] and len(set(numbers)) == 3
-assert all(start < end for *_, start, end in records)
+assert all(before.value <= start < end <= after.value for *_, start, end in records)
 assert all(a[5] <= b[4] for a, b in zip(records, records[1:]))
 assert cupti.cuptiFinalize() == 0
 launch(5)

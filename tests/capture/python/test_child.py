@@ -45,6 +45,16 @@ def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == "True inf\n"
 
 
+def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
+    for name in ("interrupted", "running"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "lock").touch()
+    code = f"from memsim_child import torch_c; torch_c._remove_stale_locks({str(tmp_path)!r})"
+    with (tmp_path / "running" / "lock").open():
+        _run(code, tmp_path)
+    assert [one.parent.name for one in tmp_path.glob("*/lock")] == ["running"]
+
+
 @pytest.mark.parametrize(
     ("version", "library", "problem"),
     [

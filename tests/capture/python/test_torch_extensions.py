@@ -24,6 +24,10 @@ from torch.utils.cpp_extension import load_inline
 
 SOURCE = r'''
 #include <torch/types.h>
+#include <ATen/cuda/Atomic.cuh>
+#include <ATen/cuda/CUDABlas.h>
+#include <ATen/cuda/CUDAContext.h>
+#include <ATen/cuda/Exceptions.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
@@ -36,7 +40,13 @@ __global__ void twice_kernel(const float* x, float* y, int n) {
 torch::Tensor twice(torch::Tensor x, int64_t threads) {
     const c10::cuda::CUDAGuard guard(x.device());
     auto y = torch::empty_like(x);
-    auto stream = c10::cuda::getCurrentCUDAStream();
+    auto stream = at::cuda::getCurrentCUDAStream();
+    cublasHandle_t handle = at::cuda::getCurrentCUDABlasHandle();
+    cublasPointerMode_t mode;
+    TORCH_CUDABLAS_CHECK(cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE));
+    TORCH_CUDABLAS_CHECK(cublasGetPointerMode(handle, &mode));
+    TORCH_CHECK(mode == CUBLAS_POINTER_MODE_DEVICE && at::cuda::getCurrentCUDASparseHandle());
+    TORCH_CHECK(at::cuda::getCurrentDeviceProperties()->multiProcessorCount == 128);
     TORCH_CHECK(stream != c10::cuda::getDefaultCUDAStream());
     int n = x.numel();
     twice_kernel<<<(n + 255) / 256, threads, 0, stream>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);

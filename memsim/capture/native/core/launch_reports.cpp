@@ -43,8 +43,13 @@ void LaunchReports::end(uint64_t start_ns, uint64_t ns) {
 
 }  // namespace memsim
 
-// What CUPTI's stand-in looks up with dlsym; null ends the reports.
+// What CUPTI's stand-in looks up with dlsym: where reports go (null ends them), and simulated time.
 extern "C" MEMSIM_API void memsim_observe_launches(MemsimLaunchObserver observer) {
   memsim::Lock hold(memsim::state().lock);
   memsim::observer = observer;
+}
+
+extern "C" MEMSIM_API uint64_t memsim_host_time_ns() {
+  memsim::Lock hold(memsim::state().lock);
+  return memsim::host_time_ns();
 }

@@ -84,10 +84,14 @@ void observe(const MemsimLaunchReport* launch, int ends) {
     p.callback(p.user, DOMAIN_DRIVER_API, CBID_CU_LAUNCH_KERNEL, &data);
 }
 
-void observe_launches(bool on) {
+template <class Function>
+Function* of_core(const char* name) {
     void* core = dlopen("libcuda.so.1", RTLD_LAZY);
-    auto* function = core ? reinterpret_cast<void (*)(MemsimLaunchObserver)>(dlsym(core, "memsim_observe_launches")) : nullptr;
-    if (function) function(on ? &observe : nullptr);
+    return core ? reinterpret_cast<Function*>(dlsym(core, name)) : nullptr;
+}
+
+void observe_launches(bool on) {
+    if (auto* function = of_core<void(MemsimLaunchObserver)>("memsim_observe_launches")) function(on ? &observe : nullptr);
 }
 
 void observe_as_needed() {
@@ -132,6 +136,11 @@ void flush() {
 }  // namespace
 
 MEMSIM_EXPORT int cuptiGetVersion(uint32_t* version) { return *version = api_version, SUCCESS; }
+MEMSIM_EXPORT int cuptiGetTimestamp(uint64_t* ns) {
+    auto* function = of_core<uint64_t()>("memsim_host_time_ns");
+    if (!ns || !function) return INVALID_PARAMETER;
+    return *ns = function(), SUCCESS;
+}
 MEMSIM_EXPORT int cuptiGetContextId(void*, uint32_t* id) { return *id = 1, SUCCESS; }
 MEMSIM_EXPORT int cuptiSubscribe(void** subscriber, Callback callback, void* user) {
     Profiler& p = profiler();

@@ -7,6 +7,7 @@ Tried with torch 2.6 to 2.14.
 import atexit
 import contextlib
 import ctypes
+import glob
 import hashlib
 import os
 import subprocess
@@ -43,6 +44,19 @@ def load_for_extensions(module):
         _device.append(ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL))
     except (ImportError, OSError) as error:
         print("memsim: torch's CUDA functions are missing for extensions: %s" % error, file=sys.stderr)
+    _remove_stale_locks(os.environ.get("TORCH_EXTENSIONS_DIR", ""))
+
+
+def _remove_stale_locks(folder):
+    """Remove locks of builds that were interrupted, for which torch would wait: no process has them open."""
+    locks = set(glob.glob(os.path.join(os.path.realpath(folder), "*", "lock"))) if folder else set()
+    if locks:
+        for opened in glob.iglob("/proc/[0-9]*/fd/*"):
+            with contextlib.suppress(OSError):  # ended meanwhile, or of another user
+                locks.discard(os.readlink(opened))
+    for lock in locks:
+        with contextlib.suppress(OSError):
+            os.remove(lock)
 
 
 def complete(c):
@@ -128,6 +142,7 @@ def _compile(source, torch, target, abi, nvcc):
     include = os.path.join(torch, "include")
     if nvcc:
         command = [nvcc, "-std=c++20", "-O1", "-shared", "-Xcompiler", "-fPIC,-w", "-cudart", "none", "-lcudart"]
+        command += ["-lcublas", "-lcublasLt", "-lcusparse", "-lcusolver"]
     else:
         command = [os.environ.get("CXX", "g++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-fvisibility=hidden", "-w"]
     command += ["-I" + include, "-I" + os.path.join(include, "torch", "csrc", "api", "include")]

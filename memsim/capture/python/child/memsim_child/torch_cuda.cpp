@@ -1,8 +1,9 @@
 // What extensions call of libc10_cuda and libtorch_cuda, the libraries that a CPU build of torch lacks.
 //
-// Its headers declare these functions, so extensions compile. Each is carried out by the CUDA runtime, or by the device
-// of torch_device.cpp. A handle of cuBLAS, cuSPARSE or cuSOLVER is not among them.
+// Its headers declare these functions, so extensions compile. Each is carried out by the CUDA runtime, by the device of
+// torch_device.cpp, or by memsim's stand-ins for cuBLAS, cuSPARSE and cuSOLVER.
 
+#include <ATen/cuda/CUDAContext.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAFunctions.h>
@@ -12,7 +13,7 @@ namespace {
 
 const c10::Device gpu(c10::DeviceType::CUDA, 0);
 
-c10::impl::VirtualGuardImpl device() { return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA); }
+c10::impl::VirtualGuardImpl guard() { return c10::impl::VirtualGuardImpl(c10::DeviceType::CUDA); }
 
 c10::cuda::CUDAStream as_stream(int64_t id) {
   return c10::cuda::CUDAStream(c10::cuda::CUDAStream::UNCHECKED, c10::Stream(c10::Stream::UNSAFE, gpu, id));
@@ -56,12 +57,12 @@ bool hasPrimaryContext(DeviceIndex) { return true; }
 cudaStream_t CUDAStream::stream() const { return reinterpret_cast<cudaStream_t>(id()); }
 bool CUDAStream::query() const { return cudaStreamQuery(stream()) == cudaSuccess; }
 void CUDAStream::synchronize() const { C10_CUDA_CHECK(cudaStreamSynchronize(stream())); }
-CUDAStream getStreamFromPool(const bool high, DeviceIndex) { return as_stream(device().getStreamFromGlobalPool(gpu, high).id()); }
+CUDAStream getStreamFromPool(const bool high, DeviceIndex) { return as_stream(guard().getStreamFromGlobalPool(gpu, high).id()); }
 CUDAStream getStreamFromPool(const int priority, DeviceIndex index) { return getStreamFromPool(priority < 0, index); }
 CUDAStream getStreamFromExternal(cudaStream_t stream, DeviceIndex) { return as_stream(reinterpret_cast<int64_t>(stream)); }
 CUDAStream getDefaultCUDAStream(DeviceIndex) { return as_stream(0); }
-CUDAStream getCurrentCUDAStream(DeviceIndex) { return as_stream(device().getStream(gpu).id()); }
-void setCurrentCUDAStream(CUDAStream stream) { device().exchangeStream(stream.unwrap()); }
+CUDAStream getCurrentCUDAStream(DeviceIndex) { return as_stream(guard().getStream(gpu).id()); }
+void setCurrentCUDAStream(CUDAStream stream) { guard().exchangeStream(stream.unwrap()); }
 std::ostream& operator<<(std::ostream& out, const CUDAStream& stream) { return out << stream.unwrap(); }
 
 namespace CUDACachingAllocator {
@@ -69,7 +70,46 @@ std::atomic<CUDAAllocator*> allocator;  // none: memory is the CPU's; guards ref
 }
 }  // namespace c10::cuda
 
-namespace at::cuda {  // ATen's headers of these need those of cuBLAS, cuSPARSE and cuSOLVER
+extern "C" {  // as in NVIDIA's headers, which may not be there
+cublasStatus_t cublasCreate_v2(cublasHandle_t*);
+cublasStatus_t cublasSetStream_v2(cublasHandle_t, cudaStream_t);
+cublasStatus_t cublasLtCreate(cublasLtHandle_t*);
+cusparseStatus_t cusparseCreate(cusparseHandle_t*);
+cusparseStatus_t cusparseSetStream(cusparseHandle_t, cudaStream_t);
+cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t*);
+cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t, cudaStream_t);
+const char* cublasGetStatusName(cublasStatus_t);
+}
+
+namespace at::cuda {
+namespace {
+
+// A handle for as long as the process lives, on the current stream.
+template <class Handle, class Status>
+Handle handle(Status (*create)(Handle*), Status (*set_stream)(Handle, cudaStream_t)) {
+  static Handle made;
+  if (!made) TORCH_CHECK(create(&made) == 0, "CUDA error: a library cannot be initialized");
+  if (set_stream) set_stream(made, c10::cuda::getCurrentCUDAStream());
+  return made;
+}
+
+}  // namespace
+
+cublasHandle_t getCurrentCUDABlasHandle(bool) { return handle(cublasCreate_v2, cublasSetStream_v2); }
+cublasHandle_t getCurrentCUDABlasHandle() { return getCurrentCUDABlasHandle(true); }  // of older releases
+cublasLtHandle_t getCurrentCUDABlasLtHandle() { return handle<cublasLtHandle_t, cublasStatus_t>(cublasLtCreate, nullptr); }
+cusparseHandle_t getCurrentCUDASparseHandle() { return handle(cusparseCreate, cusparseSetStream); }
+cusolverDnHandle_t getCurrentCUDASolverDnHandle() { return handle(cusolverDnCreate, cusolverDnSetStream); }
+c10::Allocator* getCUDADeviceAllocator() { return c10::GetAllocator(c10::DeviceType::CUDA); }
+
+namespace blas {
+const char* _cublasGetErrorEnum(cublasStatus_t status) { return cublasGetStatusName(status); }
+}
+namespace solver {
+const char* cusolverGetErrorMessage(cusolverStatus_t status) {
+  return status == CUSOLVER_STATUS_SUCCESS ? "CUSOLVER_STATUS_SUCCESS" : "a call of cuSOLVER failed";
+}
+}
 
 cudaDeviceProp* getDeviceProperties(c10::DeviceIndex) {
   static cudaDeviceProp* const properties = [] {
