@@ -385,6 +385,7 @@ def _slices(gpu: GPU, drawn: Draws, n_ops: int, requests: int) -> dict[str, Any]
         queues=new_queues(own.slices),
         answers=new_queues(own.slices),
         copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
+        crossing=np.full(n_lines * (own.line_bytes // 32) if own.merges_copies else 0, -1, np.int32),
         fetch_bytes_mask=_widened(own.fetch_bytes // 32),
         prefetching=new_prefetching(gpu, drawn.where, len(cache.ways), n_ops),
     )
