@@ -380,7 +380,7 @@ class L2Slice(CacheSlice):
             way.valid = 0
 
     def store_copy(self, packet: Packet) -> None:
-        """An answer passes from its home to an SM of this partition: keep a copy of what it read, which others await."""
+        """An answer passes from its home to an SM of this partition: keep a copy of what it read; answer who waits."""
         if packet.request in READS:
             way = self.copy_of(packet.line)
             if way:

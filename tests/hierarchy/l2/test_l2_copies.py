@@ -1,4 +1,4 @@
-"""Loads of lines in the other partition of L2 wait for copies on their way; the oracle's random machines have them too."""
+"""Loads of lines in the other partition of L2 wait for copies on their way; random machines of the oracle do too."""
 
 from __future__ import annotations
 
