@@ -60,8 +60,8 @@ class L2(Section):
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
     merges_copies: bool = Field(
         False,
-        description="whether a load of a line whose copy is on its way from the other partition waits for that copy; "
-        "if not, it crosses as well",
+        description="with two partitions, whether a load of a line whose copy is on its way from the other one waits "
+        "for that copy; if not, it crosses as well",
     )
     instances: int | None = Field(
         None,

@@ -152,8 +152,6 @@ def _partitions(gpu: GPU) -> Iterator[Problem]:
     if l2.partitions == 1:
         if l2.partition_cycles:
             yield "l2.partition_cycles", f"is {l2.partition_cycles}; there is one partition, give 0"
-        if l2.merges_copies:
-            yield "l2.merges_copies", "is true; there is one partition, give false"
         return
     if l2.partition_cycles < 2:
         yield "l2.partition_cycles", f"is {l2.partition_cycles}; give at least 2, one each way between the partitions"

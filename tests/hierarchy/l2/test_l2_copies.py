@@ -9,9 +9,8 @@ from machines import instruction
 
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.trial import Trial
-from memsim.support.errors import InputError
 
-BEFORE, PASSING, CROSSING = 400, 1, 20  # instructions before the far loads; cycles per sector of a reply; to and fro
+BEFORE, PASSING, CROSSING = 400, 1, 20  # instructions before the far loads; cycles per sector of a reply; there and back
 
 
 def replay(*masks: int, merges: bool) -> Trial:
@@ -61,8 +60,3 @@ def test_waiting_load_is_answered_with_the_first():
     for merges, later in ((True, 0), (False, 2)):
         _, first, second, *_ = replay(3, 1, merges=merges).latency_sum
         assert second - first == later - PASSING
-
-
-def test_one_partition_has_no_copies():
-    with pytest.raises(InputError, match=r"l2\.merges_copies"):
-        machines.gpu(l2__merges_copies=True)
