@@ -10,7 +10,11 @@ from machines import instruction
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.trial import Trial
 
-BEFORE, PASSING, CROSSING = 400, 1, 20  # instructions before the far loads; cycles per sector of a reply; there and back
+BEFORE, PASSING, CROSSING = (
+    400,
+    1,
+    20,
+)  # instructions before the far loads; cycles per sector of a reply; there and back
 
 
 def replay(*masks: int, merges: bool) -> Trial:
