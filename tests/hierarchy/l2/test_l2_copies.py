@@ -10,11 +10,9 @@ from machines import instruction
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.trial import Trial
 
-BEFORE, PASSING, CROSSING = (
-    400,
-    1,
-    20,
-)  # instructions before the far loads; cycles per sector of a reply; there and back
+BEFORE = 400  # instructions before the far loads
+PASSING = 1  # cycles of a reply's sector
+CROSSING = 20  # cycles to the other partition and back
 
 
 def replay(*masks: int, merges: bool) -> Trial:
