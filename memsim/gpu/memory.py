@@ -58,6 +58,11 @@ class L2(Section):
     )
     partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
+    merges_copies: bool = Field(
+        False,
+        description="with two partitions, whether a load of a line whose copy is on its way from the other one waits "
+        "for that copy; if not, it crosses as well",
+    )
     instances: int | None = Field(
         None,
         ge=2,

@@ -367,6 +367,7 @@ def _tlbs(gpu: GPU, drawn: Draws, n_ops: int) -> dict[str, Any]:
 def _slices(gpu: GPU, drawn: Draws, n_ops: int, requests: int) -> dict[str, Any]:
     own, n_lines, policy = gpu.l2, len(drawn.where.mapping), POLICY[gpu.l2.replacement]
     n_sets, bits = own.size_bytes // (own.line_bytes * own.ways), group_bits(gpu)
+    copies = n_lines if own.partitions > 1 else 0
     cache = new_cache(n_sets, l2_state.L2_WAY, ways=own.ways, group_bits=bits, policy=policy, key=drawn.replacement)
     sets_of = with_copies(drawn.where, gpu)
     p = l2_parameters(gpu, drawn.where.has_distinct_sets, n_lines)
@@ -384,7 +385,8 @@ def _slices(gpu: GPU, drawn: Draws, n_ops: int, requests: int) -> dict[str, Any]
         fill_ways=np.zeros(requests * (gpu.l1.line_bytes // own.line_bytes), np.int32),
         queues=new_queues(own.slices),
         answers=new_queues(own.slices),
-        copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
+        copied=np.zeros(copies, np.uint8),
+        crossing=np.full(copies * (own.line_bytes // 32) if own.merges_copies else 0, -1, np.int32),
         fetch_bytes_mask=_widened(own.fetch_bytes // 32),
         prefetching=new_prefetching(gpu, drawn.where, len(cache.ways), n_ops),
     )

@@ -26,7 +26,7 @@ REQUEST = np.dtype(
         ("way", "<i4"),  # load: L1 way to fill, or -1
         ("row", "<i4"),  # to DRAM
         ("load", "<i4"),  # of the transaction that the reply answers, or -1
-        ("waiters", "<i4"),  # fetch: first request that waits
+        ("waiters", "<i4"),  # fetch, or load of a copy: first request that waits
         ("sm", "<u2"),  # that made it
         ("op", "<u2"),
         ("target", "<u2"),  # slice, channel or SM it is on its way to

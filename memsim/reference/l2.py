@@ -65,6 +65,7 @@ class L2Slice(CacheSlice):
         self.sharers: dict[int, set[int]] = defaultdict(set)  # L1 line -> SMs that requested it since invalidated
         self.partition = 2 * number // l2.slices
         self.copied: set[int] = set()  # lines of which the slice opposite may hold a copy
+        self.crossing: dict[tuple[int, int], Packet] = {}  # (line, sector) of a copy: last load sent to bring it
 
     def take_over(self, old: L2Slice) -> None:
         """Hold what the slice held at the end of an earlier launch. L1s start empty."""
@@ -338,18 +339,35 @@ class L2Slice(CacheSlice):
         return self.set_of(line).find(-1 - line)
 
     def forward(self, packet: Packet) -> None:
-        """Serve a packet whose home is opposite from a complete copy, or forward it."""
-        way = self.copy_of(packet.line) if packet.request in READS else None
-        if way and not packet.mask & ~way.valid:
+        """Serve a packet whose home is opposite from a complete copy, let it wait for one, or forward it."""
+        if packet.request in READS and self.look_up_copy(packet):
             self.occupy(self.service_cycles(packet))
-            self.set_of(packet.line).touch(way)
-            self.model.statistics.count(packet.op, "l2", "read", "hit", {"hit": packet.mask.bit_count()})
-            self.model.interconnect.reply(packet, self.number)
             return
         self.occupy(self.cycle * self.l2.sector_cycles)  # one lookup
         packet.time = self.clock.now + self.l2.partition_cycles // 2
         opposite = self.opposite()
         self.clock.call(packet.time, (CycleStage.crossing, opposite.number), opposite.queue.put, packet)
+
+    def look_up_copy(self, packet: Packet) -> bool:
+        """Whether a copy has all sectors of a load, or one load under way brings all that are missing."""
+        way = self.copy_of(packet.line)
+        missing = packet.mask & ~(way.valid if way else 0)
+        sectors = {"hit": packet.mask.bit_count() - missing.bit_count(), "merge": missing.bit_count()}
+        places = [(packet.line, sector) for sector in range(self.sectors_per_line)]
+        bringing = {self.crossing.get(place) for place in places if missing >> place[1] & 1}
+        bringer = bringing.pop() if len(bringing) == 1 else None
+        if missing and not bringer:
+            if self.l2.merges_copies:
+                self.crossing.update({place: packet for place in places if packet.mask >> place[1] & 1})
+            return False
+        if way:
+            self.set_of(packet.line).touch(way)
+        self.model.statistics.count(packet.op, "l2", "read", "merge" if bringer else "hit", sectors)
+        if bringer:
+            bringer.followers.insert(0, packet)
+        else:
+            self.model.interconnect.reply(packet, self.number)
+        return True
 
     def cross_back(self, take: Callable[[Any], None], message: Packet | int) -> None:
         """Send an answer, or the number of a line whose copy is out of date, to the slice opposite."""
@@ -362,7 +380,7 @@ class L2Slice(CacheSlice):
             way.valid = 0
 
     def store_copy(self, packet: Packet) -> None:
-        """An answer passes from its home to an SM of this partition: keep a copy of what it read."""
+        """An answer passes from its home to an SM of this partition: keep a copy of what it read; answer who waits."""
         if packet.request in READS:
             way = self.copy_of(packet.line)
             if way:
@@ -371,4 +389,8 @@ class L2Slice(CacheSlice):
                 way = self.allocate(-1 - packet.line)
             if way:
                 way.valid |= packet.mask
-        self.model.interconnect.reply(packet, self.number)
+            for place in [(packet.line, sector) for sector in range(self.sectors_per_line)]:
+                if self.crossing.get(place) is packet:
+                    del self.crossing[place]
+        for each in (packet, *packet.followers):
+            self.model.interconnect.reply(each, self.number)

@@ -49,6 +49,7 @@ class Packet:
     partial: int = 0  # sectors of which a store writes some bytes only
     words: int = 0  # that a store writes of these: bit 8 * s + w is word w of sector s
     awaits: set[Fetch] = field(default_factory=set)  # fetches from memory whose data the reply needs
+    followers: list[Packet] = field(default_factory=list)  # that wait for the copy it brings, the last served first
 
     @property
     def access(self) -> str:

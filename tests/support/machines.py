@@ -308,7 +308,12 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     )  # fmt: skip
     if two:  # partitions of L2
         l2_line = line
-        l2 |= _section(draw, slices=st.sampled_from([2, 4]), partition_cycles=st.integers(2, 40))
+        l2 |= _section(
+            draw,
+            slices=st.sampled_from([2, 4]),
+            partition_cycles=st.integers(2, 40),
+            merges_copies=st.booleans(),
+        )
         l2 |= dict(partitions=2, line_bytes=line, inclusion="non_inclusive")
     elif draw(st.sampled_from([False, False, False, True])):
         l2 |= dict(enabled=False, inclusion="non_inclusive")

@@ -39,6 +39,13 @@ def reply(m, r, time):
 
 
 @inlined
+def wait_for(m, r, bringer):
+    """Let request `r` wait for one that brings its data: a fetch, or a load from the other partition."""
+    m.requests[r].next = m.requests[bringer].waiters
+    m.requests[bringer].waiters = r
+
+
+@inlined
 def to_memory(m, s, kind, line, mask, op, time):
     """Send a fetch or a write-back to DRAM."""
     r = take(m.free_requests)

@@ -89,6 +89,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         more_of_partial=gpu.l2.of_partial_store - gpu.l2.sector_cycles,
         half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
         n_lines=n_lines,
+        merges_copies=gpu.l2.merges_copies,
         ahead_cycles=ahead,
         back_cycles=back,
         write_hit=WRITE_HIT[gpu.l2.write_hit],

@@ -23,7 +23,7 @@ from memsim.hierarchy.codes import (
     first_event,
     reads,
 )
-from memsim.hierarchy.l2.lookup import allocate, clean, complete, look_up_lines, to_memory, write_through
+from memsim.hierarchy.l2.lookup import allocate, clean, complete, look_up_lines, to_memory, wait_for, write_through
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_copy
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.prefetcher import DROPPED, REDUNDANT, SECTORS, SENT, observe
@@ -32,13 +32,6 @@ from memsim.hierarchy.requests import append, deliver, give, pop, take_slot
 from memsim.jit.compiled import called, inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import pointer_to
-
-
-@inlined
-def wait_for(m, r, fetch):
-    """Let request `r` wait for a fetch."""
-    m.requests[r].next = m.requests[fetch].waiters
-    m.requests[fetch].waiters = r
 
 
 @inlined

@@ -65,6 +65,8 @@ class Slices(NamedTuple):
     to_home: np.ndarray  # event queue of requests that cross to the partition of their line (two partitions only)
     to_near: np.ndarray  # event queue of replies, and of copies to drop
     copied: np.ndarray  # [line] whether the slice across may hold a copy
+    # [line * sectors per line + sector]: last load sent to bring the sector of a copy, or -1; empty where none waits
+    crossing: np.ndarray
     counters: np.ndarray  # [op, event, unit] of level l2
     sectors: np.ndarray
     fetch_bytes_mask: np.ndarray  # a mask widened to l2.fetch_bytes
