@@ -22,14 +22,6 @@ MEASURED = Path(__file__).with_name("repeated.csv")
 SOURCE = "RRZE-HPC gpu-benches, gpu-small-kernels, 1038c5d"
 BLOCK = 256  # threads of the blocks whose times have aims
 _MEGABYTE = 1 << 20
-# Values that these launches ask for and that the presets lack, because other studies get worse with them (README.md).
-CANDIDATES = {
-    "a100": {
-        "launch.block_cycles": 1.05,
-        "l2.slices": 80, "l2.read_sectors": 2, "l2.mshrs": 192, "l2.partial_store_cycles": 4,
-    },
-    "a40": {"launch.block_cycles": 1.24},
-}  # fmt: skip
 _SINGLE, _MEAN = 0.15, 0.1  # error of one time, mean of all times of a GPU that are not fitted
 _LAUNCHES = 3
 
@@ -72,18 +64,15 @@ def simulated(row: dict[str, str]) -> Launch:
     gpu, block, doubles = load_gpu(row["gpu"]), int(row["block"]), int(row["doubles"])
     whole = doubles // block * block
     trace = memsim.trace("stream", blocks="all", gpu=gpu, n=whole, variant="scale", block=block)
-    settings = {"stochastic.start_alignment": False, **CANDIDATES.get(row["gpu"], {})}
+    settings = {"stochastic.start_alignment": False}
     last = memsim.simulate_program([trace] * _LAUNCHES, gpu=gpu, trials=1, seed=1, jobs=1, settings=settings)[-1]
     measured = 16 * doubles / (1e3 * float(row["gb_per_s"]))
     return Launch(row["gpu"], block, doubles, measured, 1e3 * last.kernel_time.mean)
 
 
 def claims(launches: list[Launch]) -> Iterator[Claim]:
-    """Each time of a launch of 1 MB and more in blocks of 256 threads, and the mean error of all of these sizes.
-
-    Only of GPUs whose presets have the values that were simulated.
-    """
-    for gpu in dict.fromkeys(launch.gpu for launch in launches if launch.gpu not in CANDIDATES):
+    """Each time of a launch of 1 MB and more in blocks of 256 threads, and the mean error of all of these sizes."""
+    for gpu in dict.fromkeys(launch.gpu for launch in launches):
         of = [launch for launch in launches if launch.gpu == gpu and not launch.is_fitted]
         for launch in of:
             if launch.block == BLOCK:

@@ -21,13 +21,14 @@ def test_small_blocks_start_one_by_one(gpu: str) -> None:
 
 def test_without_block_starts_copies_are_faster(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mechanism decides: an A100 would take two thirds of the time."""
-    monkeypatch.setattr(repeated, "CANDIDATES", {})  # the preset starts all blocks at once
+    together = override(load_gpu("a100"), {"launch.block_cycles": 0.0})
+    monkeypatch.setattr(repeated, "load_gpu", lambda name: together)
     assert repeated.simulated(_row("a100", 64, 4)).error < -0.25
 
 
 def test_stores_reach_half_the_rate_of_loads() -> None:
     """Stores into an A100's L2 reach 2590 GB/s, loads 5450 (gpu-l2-stream, gpu-l2-cache)."""
-    l2 = override(load_gpu("a100"), repeated.CANDIDATES["a100"]).l2
+    l2 = load_gpu("a100").l2
     stores = l2.slices * 32 / l2.sector_cycles * l2.clock_mhz / 1e3
     assert stores == pytest.approx(2590, rel=0.06)
     assert stores * l2.read_sectors == pytest.approx(5450, rel=0.06)
