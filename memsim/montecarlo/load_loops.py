@@ -20,18 +20,23 @@ from memsim.trace.transactions import INSTRUCTION, Transactions
 SEPARATE_LEVELS = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
 
 
-def load_loops(gpu: GPU) -> None:
+def load_loops(gpu: GPU, first: Callable[[], object] = lambda: None) -> None:
     """Replay one load, which compiles every loop or reads it from Numba's cache; says so when it takes long.
 
     Where none is there and the host has another core, a second process compiles half of them meanwhile.
+
+    Args:
+        first: called before this process compiles its half; the other one begins before.
     """
     system = _system(gpu)
-    with _compile_separately(system) as wait, loading_loops():
-        system.load("sms")
-        wait()
-        system.run()
-        run = system.machine.log_run
-        memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
+    with _compile_separately(system) as wait:
+        first()
+        with loading_loops():
+            system.load("sms")
+            wait()
+            system.run()
+            run = system.machine.log_run
+            memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
 
 
 @contextmanager

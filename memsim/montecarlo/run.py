@@ -191,9 +191,9 @@ def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:
 def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
     """Replay the missing trials. The trace is coalesced and laid out here, once for all processes."""
     try:
-        execution, _ = prepared(point.job.execution, trace)
         if point.job.engine is Engine.compiled:
-            load_loops(execution.gpu)
+            load_loops(point.job.execution.gpu, lambda: prepared(point.job.execution, trace))
+        execution, _ = prepared(point.job.execution, trace)
     except KeyboardInterrupt:
         if not point.finished:
             raise
