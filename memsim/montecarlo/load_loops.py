@@ -17,7 +17,7 @@ from memsim.jit.mode import PLAIN_NUMBA
 from memsim.montecarlo.pool import Processes
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
-SEPARATE_LEVELS = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
+SEPARATE_LEVELS = ("slices", "channels", "translation")  # take together as long to compile as the SMs and a trace
 
 
 def load_loops(gpu: GPU, first: Callable[[], object] = lambda: None) -> None:
@@ -62,7 +62,8 @@ def _compile(gpu: GPU) -> None:
     """Compile the loops of the levels `SEPARATE_LEVELS`; Numba writes each to disk."""
     system = _system(gpu)
     for level in SEPARATE_LEVELS:
-        system.load(level)
+        if getattr(system.machine, level) is not None:
+            system.load(level)
 
 
 def _system(gpu: GPU) -> System:
