@@ -22,7 +22,7 @@ from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.l2.prefetcher import new_prefetching
 from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.mapping import AddressLayout, with_copies
-from memsim.hierarchy.parameters import sharer_words
+from memsim.hierarchy.parameters import shared, sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_event_queue, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import compute_run_times, results, sm_parameters
@@ -46,13 +46,6 @@ _OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "lo
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
-
-
-def shared(array: np.ndarray) -> np.ndarray:
-    """A read-only plain view: the compiled loops then see one type, whether the array is mapped from a file or not."""
-    view = np.asarray(array).view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 @dataclass

@@ -18,6 +18,13 @@ def record_of(**values: int) -> np.ndarray:
     return out
 
 
+def shared(array: np.ndarray) -> np.ndarray:
+    """A read-only plain view: the compiled loops then see one type, whether the array is mapped from a file or not."""
+    view = np.asarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
 def clock_ratio(clock_mhz: float, gpu: GPU) -> tuple[int, int]:
     """Cycles of a clock in how many SM cycles, as whole numbers.
 

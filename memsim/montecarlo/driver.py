@@ -11,11 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.checkpoint import Checkpoint
 from memsim.montecarlo.point_trials import PointTrials
 from memsim.montecarlo.teams import Workers, is_lost_worker
+from memsim.montecarlo.trial_cache import DEMAND
 from memsim.montecarlo.worker import Answer, forget
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, raise_heard
@@ -98,18 +100,28 @@ class TrialDriver:
         return bool(complete)
 
     def _next(self, unfinished: Mapping[int, PointTrials], room: int) -> Iterator[tuple[int, int]]:
-        """Trials to start: those that are needed, point after point; then, if workers are idle, those that may be."""
+        """Trials to start: those that are needed, point after point; then, if workers are idle, those that may be.
+
+        What traces ask of the GPU is found between these.
+        """
         for ahead in (1, room + sum(len(point.under_way) for point in unfinished.values())):
             for number, point in unfinished.items():
                 while room > 0 and (trial := point.next_trial(ahead)) is not None:
                     room -= 1
                     yield number, trial
+                if room > 0 and point.lacks_demand:
+                    room -= 1
+                    yield number, DEMAND
 
-    def _take(self, key: tuple[int, int], answer: Answer | None, error: Exception | None) -> None:
+    def _take(self, key: tuple[int, int], answer: Answer | dict[str, Any] | None, error: Exception | None) -> None:
         point, number = self._points[key[0]], key[1]
         point.under_way.discard(number)
-        if error is not None:
+        if number == DEMAND and error is not None and is_lost_worker(error):
+            point.finds_demand = False  # this process does, when all trials are finished
+        elif error is not None:
             self._failed(key, error)
+        elif isinstance(answer, dict):
+            point.cached.demand(lambda: answer)
         elif answer is not None and not point.used:  # it may have ended meanwhile
             with deferred():  # Ctrl-C
                 self._checkpoint.add(point, number, answer.trial)

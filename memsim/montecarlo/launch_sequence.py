@@ -19,9 +19,10 @@ from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.demand import add_demand, demand
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, add_demand, check_numbers, demand, tables, worthwhile_jobs
+from memsim.montecarlo.run import about_run, check_numbers, tables, worthwhile_jobs
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials, arrays_of, trial_of
 from memsim.support.result_cache import StoredRows

@@ -17,21 +17,26 @@ from memsim.jit.mode import PLAIN_NUMBA
 from memsim.montecarlo.pool import Processes
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
-SEPARATE_LEVELS = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
+SEPARATE_LEVELS = ("slices", "channels", "translation")  # take together as long to compile as the SMs and a trace
 
 
-def load_loops(gpu: GPU) -> None:
+def load_loops(gpu: GPU, first: Callable[[], object] = lambda: None) -> None:
     """Replay one load, which compiles every loop or reads it from Numba's cache; says so when it takes long.
 
     Where none is there and the host has another core, a second process compiles half of them meanwhile.
+
+    Args:
+        first: called before this process compiles its half; the other one begins before.
     """
     system = _system(gpu)
-    with _compile_separately(system) as wait, loading_loops():
-        system.load("sms")
-        wait()
-        system.run()
-        run = system.machine.log_run
-        memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
+    with _compile_separately(system) as wait:
+        first()
+        with loading_loops():
+            system.load("sms")
+            wait()
+            system.run()
+            run = system.machine.log_run
+            memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
 
 
 @contextmanager
@@ -57,7 +62,8 @@ def _compile(gpu: GPU) -> None:
     """Compile the loops of the levels `SEPARATE_LEVELS`; Numba writes each to disk."""
     system = _system(gpu)
     for level in SEPARATE_LEVELS:
-        system.load(level)
+        if getattr(system.machine, level) is not None:
+            system.load(level)
 
 
 def _system(gpu: GPU) -> System:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsim.hierarchy.trial import Trial
-from memsim.montecarlo.trial_cache import CachedTrials
+from memsim.montecarlo.trial_cache import DEMAND, CachedTrials
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob
 
@@ -42,6 +42,7 @@ class PointTrials:
         label: of the point in a study, for messages: "of point 3".
         finished: trials by number.
         under_way: numbers of trials that workers have.
+        finds_demand: whether a worker that no needed trial waits for finds what the trace asks of the GPU (DEMAND).
         used: how many trials, from the first on, are its answer; 0 while it is open.
         reached: whether the rule found them enough.
     """
@@ -54,6 +55,7 @@ class PointTrials:
     label: str = ""
     finished: dict[int, Trial] = field(default_factory=dict)
     under_way: set[int] = field(default_factory=set)
+    finds_demand: bool = False
     used: int = 0
     reached: bool = False
     _judged: int = 0
@@ -76,6 +78,11 @@ class PointTrials:
             if number not in self.finished and number not in self.under_way:
                 return number
         return None
+
+    @property
+    def lacks_demand(self) -> bool:
+        """Whether to find what the trace asks of the GPU, as no worker does."""
+        return self.finds_demand and not self.used and DEMAND not in self.under_way and not self.cached.has_demand
 
     def add(self, number: int, trial: Trial) -> None:
         """Add a finished trial, and apply the stopping rule to the first trials in order, whenever they finished."""

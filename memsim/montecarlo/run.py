@@ -11,16 +11,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.not_compiled import check_compiled
-from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.montecarlo import store
 from memsim.montecarlo.checkpoint import Checkpoint, open_checkpoint
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.chosen_blocks import add_sample, choose_blocks
+from memsim.montecarlo.demand import add_demand, demand
 from memsim.montecarlo.driver import TrialDriver, TrialEvent
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.point_trials import PointTrials, StoppingRule
@@ -29,7 +27,6 @@ from memsim.montecarlo.teams import team
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, replay
-from memsim.profile.ops import profile
 from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
@@ -37,7 +34,6 @@ from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 from memsim.support.text import printable
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
 MOST_TRIALS = 1_000_000  # more are a typing mistake: each is kept in memory until the result is written
@@ -98,6 +94,7 @@ def run(
         stopping = StoppingRule(at_least, trials, None if enough is None else lambda: enough)
         point = point_of(trace, job, trace.path, stopping, provenance=provenance)
         point.texts["sources"] = trace.sources
+        point.finds_demand = blocks is None
         checkpoint.check_only(point)
 
         def report(event: TrialEvent) -> None:
@@ -194,9 +191,9 @@ def _demand(trace: Trace, execution: Execution) -> dict[str, Any]:
 def _replay(driver: TrialDriver, point: PointTrials, trace: Trace, jobs: int | None) -> None:
     """Replay the missing trials. The trace is coalesced and laid out here, once for all processes."""
     try:
-        execution, _ = prepared(point.job.execution, trace)
         if point.job.engine is Engine.compiled:
-            load_loops(execution.gpu)
+            load_loops(point.job.execution.gpu, lambda: prepared(point.job.execution, trace))
+        execution, _ = prepared(point.job.execution, trace)
     except KeyboardInterrupt:
         if not point.finished:
             raise
@@ -266,32 +263,6 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
             "wave_blocks": execution.wave_blocks,
             "instructions": trace.issue.instructions.value,
         },
-    }
-
-
-def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """The demand of a trace on a GPU: `executed` for the whole kernel, and `profiles`, one per static instruction."""
-    return {"executed": executed(trace, execution), "profiles": [dict(vars(one)) for one in profile(trace, execution)]}
-
-
-def add_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], demand: Mapping[str, Any]) -> None:
-    """Add the result of :func:`demand` to a result's texts."""
-    about["executed"] = demand["executed"]
-    for op, found in zip(ops, demand["profiles"], strict=True):
-        op["profile"] = found
-
-
-def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """Inputs of the closed-form models other than the memory instructions, and the SM cycles that pipes are busy."""
-    rows = execution.transactions.instructions
-    return {
-        "registers": trace.launch.registers,
-        "shared_bytes": trace.launch.shared_bytes,
-        "warps": trace.n_warps,
-        "compute_instructions": int(rows["compute_run"].sum(dtype=np.int64)),
-        "barriers": int(np.count_nonzero(rows["flags"] & Flag.barrier)),
-        "masked": int(np.count_nonzero(rows["flags"] & Flag.masked)),
-        "pipe_cycles": pipe_cycles(execution.gpu, trace.issue.mixes, rows["instruction_mix"]),
     }
 
 

@@ -42,14 +42,14 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
     Raises:
         InputError: a trace that does not fit the GPU, or a folder that cannot be written.
     """
-    stage_folder, begin = execution.folder / execution.digest[:32], perf_counter()
+    stage_folder, begin = _stage_folder(execution), perf_counter()
 
     def coalesced(folder: Path, gpu: GPU) -> None:
         folder.mkdir()
-        opened = trace if isinstance(trace, Trace) else Trace.open(_file(stage_folder, trace, execution.gpu))
-        total = opened.n_instructions
+        readable = opened(execution, trace)
+        total = readable.n_instructions
         with phase("coalescing", "rows", total) as advance:
-            coalesce(opened, gpu, folder, _counting(advance, total))
+            coalesce(readable, gpu, folder, _counting(advance, total))
 
     transactions = made_once(stage_folder, "transactions", execution.gpu, coalesced)
     then = perf_counter()
@@ -62,6 +62,15 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
     layout_folder = made_once(transactions, "layout", execution.gpu, laid_out)
     seconds = {"coalescing": then - begin, "laying out": perf_counter() - then}
     return replace(execution, folder=transactions, layout_folder=layout_folder), seconds
+
+
+def opened(execution: Execution, trace: Given) -> Trace:
+    """The trace, opened for reading on this machine; `execution` is not prepared yet."""
+    return trace if isinstance(trace, Trace) else Trace.open(_file(_stage_folder(execution), trace, execution.gpu))
+
+
+def _stage_folder(execution: Execution) -> Path:
+    return execution.folder / execution.digest[:32]
 
 
 def mapped(execution: Execution) -> tuple[Transactions, AddressLayout]:

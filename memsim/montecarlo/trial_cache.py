@@ -20,7 +20,7 @@ from memsim.support.result_cache import StoredRows
 
 ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
 _PACKAGES = ("memsim", "numpy", "numba")
-_DEMAND = -1  # number of the row that holds what a trace asks of the GPU
+DEMAND = -1  # in place of a trial's number: what the trace asks of the GPU
 
 
 def identity(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class CachedTrials:
         self.found: dict[int, Trial] = {}
         self._demand: dict[str, Any] | None = None
         for number, arrays in self._rows.read():
-            if number == _DEMAND:
+            if number == DEMAND:
                 self._demand = json.loads(arrays["text"].tobytes())
             elif (trial := trial_of(arrays, n_ops)) is not None:
                 self.found[number] = trial
@@ -75,9 +75,14 @@ class CachedTrials:
             self.found[number] = trial
             self._rows.add(number, arrays_of(trial))
 
+    @property
+    def has_demand(self) -> bool:
+        """Whether it is known what the trace asks of the GPU."""
+        return self._demand is not None
+
     def demand(self, find: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """What the trace asks of the GPU, see :func:`memsim.montecarlo.run.demand`: found and kept unless it is."""
+        """What the trace asks of the GPU, see :func:`memsim.montecarlo.demand.demand`: found and kept unless it is."""
         if self._demand is None:
             self._demand = find()
-            self._rows.add(_DEMAND, {"text": np.frombuffer(json.dumps(self._demand).encode(), np.uint8)})
+            self._rows.add(DEMAND, {"text": np.frombuffer(json.dumps(self._demand).encode(), np.uint8)})
         return self._demand

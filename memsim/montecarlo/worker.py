@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,9 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import shared_stages
 from memsim.montecarlo.choices import Engine
+from memsim.montecarlo.demand import demand
 from memsim.montecarlo.reference_trial import reference_trial
+from memsim.montecarlo.trial_cache import DEMAND
 from memsim.trace.transactions import Transactions
 
 _reusable = ReusableMachine()  # of this process, whose trials of one kernel come one after the other
@@ -52,12 +55,15 @@ class Answer:
     seconds: dict[str, float]
 
 
-def replay(job: TrialJob, number: int, trace: shared_stages.Given) -> Answer:
+def replay(job: TrialJob, number: int, trace: shared_stages.Given) -> Answer | dict[str, Any]:
     """One trial, whose transactions and layout are made first where no trial on this machine has made them.
 
-    What it draws depends on the seed and `number` alone, so the same number draws the same anywhere.
+    What it draws depends on the seed and `number` alone, so the same number draws the same anywhere. For the number
+    DEMAND, what the trace asks of the GPU.
     """
     execution, seconds = shared_stages.prepared(job.execution, trace)
+    if number == DEMAND:
+        return demand(shared_stages.opened(job.execution, trace), execution)
     begin = perf_counter()
     trial = _trial(job, number, execution, *shared_stages.mapped(execution))
     return Answer(trial, seconds | {"replaying": perf_counter() - begin})

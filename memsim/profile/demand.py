@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.jit.compiled import loop
-from memsim.trace.bits import popcount, popcounts
+from memsim.trace.bits import popcount
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.ideal import split_by_coalescing
 from memsim.trace.reader import Trace
@@ -14,9 +14,8 @@ from memsim.trace.schema import NO_OP, Space, StaticInstruction
 from memsim.trace.transactions import Transactions
 
 _BANK_BYTES = 4
-_TOGETHER = 1 << 20  # instructions that are looked at together
 # Columns of the loop's table.
-_INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES, _WAVEFRONTS = range(7)
+_INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES, _WAVEFRONTS, _PARTIAL = range(8)
 
 Columns = dict[str, np.ndarray]
 
@@ -31,9 +30,9 @@ def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
 
 def requested(tx: Transactions) -> Columns:
     """What follows from the transactions alone, in one walk over them: i8 [n_ops] by name of a field of OpProfile."""
-    table = np.zeros((tx.n_ops, 7), np.int64)
+    table = np.zeros((tx.n_ops, 8), np.int64)
     seen, of_block = np.zeros((2, len(tx.line_address)), np.uint8)
-    _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction[tx.first_warp], seen, of_block,
+    _walk(tx.instructions, tx.lines, tx.masks, tx.partial, tx.first_instruction[tx.first_warp], seen, of_block,
           np.full(len(seen), -1, np.int32), table)  # fmt: skip
     return {
         "instructions": table[:, _INSTRUCTIONS],
@@ -43,23 +42,8 @@ def requested(tx: Transactions) -> Columns:
         "block_sectors": table[:, _FIRST_OF_BLOCK],
         "passes": table[:, _PASSES],
         "wavefronts": table[:, _WAVEFRONTS],
-        "partial_sectors": _partial_sectors(tx),
+        "partial_sectors": table[:, _PARTIAL],
     }
-
-
-def _partial_sectors(tx: Transactions) -> np.ndarray:
-    """Sectors that stores cover in part, by static instruction: i8 [n_ops]."""
-    found, rows = np.zeros(tx.n_ops, np.int64), tx.instructions
-    for first in range(0, len(rows), _TOGETHER):
-        some = rows[first : first + _TOGETHER]
-        some = some[(some["op"] < tx.n_ops) & (some["count"] > 0)]
-        if len(some):
-            partial_sectors = popcounts(
-                tx.partial[some["first"][0] : some["first"][-1] + some["count"][-1]].astype(np.uint32)
-            )
-            op = np.repeat(some["op"], some["count"])
-            found += np.bincount(op, weights=partial_sectors, minlength=tx.n_ops).astype(np.int64)
-    return found
 
 
 def _of_lanes(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
@@ -104,7 +88,7 @@ def _count_lanes(op, mask, width, on_chip, row_bytes, found):
 
 
 @loop
-def _walk(instructions, lines, masks, first_of_block, seen, of_block, block_of, table):
+def _walk(instructions, lines, masks, partial, first_of_block, seen, of_block, block_of, table):
     """Block after block; `seen` are sectors of a line asked for by any block, `of_block` by the one in `block_of`."""
     for block in range(len(first_of_block) - 1):
         for number in range(first_of_block[block], first_of_block[block + 1]):
@@ -123,6 +107,7 @@ def _walk(instructions, lines, masks, first_of_block, seen, of_block, block_of, 
                     block_of[line] = block
                     of_block[line] = 0
                 table[op, _SECTORS] += popcount(mask)
+                table[op, _PARTIAL] += popcount(partial[k])
                 table[op, _FIRST] += popcount(mask & ~np.int64(seen[line]))
                 table[op, _FIRST_OF_BLOCK] += popcount(mask & ~np.int64(of_block[line]))
                 seen[line] |= np.uint8(mask)

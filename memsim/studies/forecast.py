@@ -11,7 +11,7 @@ from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.run import point_of
 from memsim.montecarlo.shared_stages import fields_read, prepared
-from memsim.montecarlo.worker import TrialJob, forget, replay
+from memsim.montecarlo.worker import Answer, TrialJob, forget, replay
 from memsim.studies.kernels import recorded
 from memsim.studies.prepare import rule_of
 from memsim.studies.study import StudyDesign
@@ -63,7 +63,8 @@ def forecast(study: StudyDesign) -> Forecast:
         job = TrialJob(Execution.of(trace, first.gpu, name), seed, warm)
         point_of(trace, job, trace.path, rule_of(study))
         ready = perf_counter()
-        once, again = (replay(job, number, trace.path).seconds for number in range(2))
+        answers = [replay(job, number, trace.path) for number in range(2)]
+        once, again = (answer.seconds for answer in answers if isinstance(answer, Answer))
         execution, _ = prepared(job.execution, trace)
         assert execution.layout_folder is not None
         of_transactions, of_layout = fields_read(execution.folder), fields_read(execution.layout_folder)

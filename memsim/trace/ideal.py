@@ -9,6 +9,7 @@ from memsim.trace.coalescing_rules import IN_ORDER, SECTOR_BYTES
 from memsim.trace.schema import NO_OP
 
 _IN_ORDER_BYTES = 128  # the largest transaction of 1.0 and 1.1
+_MOST_LANES = 32  # of a group
 
 
 def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -22,19 +23,23 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
     Returns:
         i8 [n].
     """
-    rule = rules[op]
-    lanes = np.uint64(1) << rule["lanes"].astype(np.uint64)  # of a group that is looked at together
-    in_order = rule["rule"] == IN_ORDER
-    width = rule["width"].astype(np.int64)
-    segment = np.where(in_order, _IN_ORDER_BYTES, SECTOR_BYTES << rule["shift"].astype(np.int64))
+    lanes = np.uint64(1) << rules["lanes"].astype(np.uint64)  # of a group that is looked at together
+    in_order = rules["rule"] == IN_ORDER
+    width = rules["width"].astype(np.int64)
+    segment = np.where(in_order, _IN_ORDER_BYTES, SECTOR_BYTES << rules["shift"].astype(np.int64))
+    active = np.arange(_MOST_LANES + 1)
+    # In order, a half-warp's segment is fetched whole.
+    words = np.where(in_order[:, None] & (active > 0), 16, active)
+    needed = -(-words * width[:, None] // segment[:, None])  # [op, active lanes of the group]
+    every = (np.uint64(1) << lanes) - np.uint64(1)
     least = np.zeros(len(op), np.int64)
-    bits = 8 * mask.itemsize
-    for group in range(bits // 8):  # groups have 8, 16 or 32 lanes
-        first = np.minimum(np.uint64(group) * lanes, np.uint64(bits))
-        in_group = mask.astype(np.uint64) >> first & ((np.uint64(1) << lanes) - np.uint64(1))
-        active = popcounts(in_group.astype(np.uint32))
-        words = np.where(in_order & (active > 0), 16, active)  # in order, a half-warp's segment is fetched whole
-        least += -(-words * width // segment)
+    bits = np.uint64(8 * mask.itemsize)
+    for group in range(8 * mask.itemsize // 8):  # groups have 8, 16 or 32 lanes
+        first = np.minimum(np.uint64(group) * lanes, bits)
+        if (first == bits).all():
+            break
+        in_group = mask.astype(np.uint64) >> first[op] & every[op]
+        least += needed[op, popcounts(in_group.astype(np.uint32))]
     return least
 
 

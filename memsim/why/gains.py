@@ -18,9 +18,10 @@ from memsim.analysis.statistics import Sample
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.demand import executed
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, executed, tables, versions
+from memsim.montecarlo.run import about_run, tables, versions
 from memsim.montecarlo.trial_cache import cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, run_trial

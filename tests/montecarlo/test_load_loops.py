@@ -4,9 +4,14 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from memsim.montecarlo.load_loops import _has_another_core
+import memsim
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.system import System
+from memsim.jit.compile_entry import _types
+from memsim.montecarlo.load_loops import _has_another_core, _system
 
 FIRST_USE = """
 import sys
@@ -52,3 +57,16 @@ def test_a_second_process_compiles_half_of_the_loops(tmp_path):
             file.unlink()
     assert set(compiled_here("killed")) >= SEPARATE
     assert all(list(tmp_path.rglob(f"*.{name}-*.nbi")) for name in SEPARATE)
+
+
+@pytest.mark.parametrize("gpu", ["tesla-c2050", "tesla-v100", "h100"])
+def test_loaded_loops_are_those_of_mapped_traces(gpu, tmp_path):
+    """A loop is compiled for the types of its arguments: those of files on disk are the types that were loaded for."""
+    machine = memsim.load_gpu(gpu)
+    trace = memsim.trace("saxpy", n=256, out=tmp_path / "t.h5")
+    execution = Execution.of(trace, machine, tmp_path)
+    execution.prepare(trace)
+    mapped = System(execution.transactions, machine, 1, np.random.SeedSequence(0), execution.layout).machine
+    loaded = _system(machine).machine
+    for level in ("sms", "translation", "slices", "channels"):
+        assert _types((getattr(mapped, level),)) == _types((getattr(loaded, level),))

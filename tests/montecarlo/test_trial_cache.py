@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ import pytest
 import memsim
 from memsim.gpu.presets import load_gpu, override
 from memsim.montecarlo import run as montecarlo
+from memsim.montecarlo.teams import LocalWorkers, Team
+from memsim.montecarlo.trial_cache import DEMAND
 from memsim.support import result_cache
 from memsim.support.cache import VARIABLE
 from memsim.support.errors import InputError
@@ -70,6 +73,33 @@ def test_rule_ends_cached_run_where_it_ended_before(trace, folder, replayed):
 
     assert run(trace, trials=6, enough=enough, at_least=2).trial.tolist() == seen == [0, 1, 2]
     assert len(replayed) == 6
+
+
+def test_demand_is_found_after_needed_trials(trace, folder, replayed, monkeypatch):
+    class Queue(LocalWorkers):
+        """Workers that hold four items and answer them in order."""
+
+        def room(self):
+            return 4 - len(self._given)
+
+        def answers(self):
+            self._given.reverse()
+            found = super().answers()
+            self._given.reverse()
+            return found
+
+    @contextmanager
+    def team(kind, jobs, function, scratch):
+        yield Team(Queue(function), None, scratch)
+
+    serial = run(trace, trials=6, seed=7)
+    del replayed[:]
+    monkeypatch.setenv(result_cache.VARIABLE, "0")
+    monkeypatch.setattr(montecarlo, "team", team)
+    monkeypatch.setattr(montecarlo, "_demand", None)  # which would find it in this process, at the end
+    found = run(trace, trials=6, seed=7, enough=lambda trials: False, at_least=3)
+    assert replayed == [0, 1, 2, DEMAND, 3, 4, 5]
+    assert found.ops == serial.ops and found.about["executed"] == serial.about["executed"]
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"warm": True}, {"gpu": "l2.ways"}])

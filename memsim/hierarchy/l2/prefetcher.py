@@ -15,7 +15,7 @@ from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy.codes import ALL, PREFETCH
 from memsim.hierarchy.latencies import crossing_cycles
 from memsim.hierarchy.mapping import AddressLayout, prefetch_page_lines
-from memsim.hierarchy.parameters import record_of
+from memsim.hierarchy.parameters import record_of, shared
 from memsim.hierarchy.requests import schedule, take
 from memsim.jit.compiled import called, inlined
 
@@ -80,9 +80,9 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
             # Requests that crossed between the partitions were sent earlier, unless that takes one cycle.
             first_key=0 if crosses_in_one else gpu.l2.slices,
         ),
-        physical=where.physical,
-        place_of=where.place_of,
-        line_at=where.line_at,
+        physical=shared(where.physical),
+        place_of=shared(where.place_of),
+        line_at=shared(where.line_at),
         strides=np.zeros(own.entries if kind == STRIDE else 0, STRIDE_ENTRY),
         streams=np.zeros(own.entries if kind == STREAM else 0, MISS_STREAM),
         table=np.zeros(2, np.int64),
