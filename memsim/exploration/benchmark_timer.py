@@ -66,6 +66,7 @@ class BenchmarkTimer:
         observed: those that were executed as well.
         simulated: those among them that were neither known from an earlier launch of the same shape nor scaled.
         scaled: those whose time follows from a similar launch of the same kernel.
+        cut: those among the simulated ones of which a few iterations of a loop were.
         least_share: of a launch's blocks that were simulated.
     """
 
@@ -75,6 +76,7 @@ class BenchmarkTimer:
     observed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     scaled: int = 0
+    cut: int = 0
     least_share: float = 1.0
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
@@ -143,11 +145,13 @@ class BenchmarkTimer:
             return observed
         total, kernels = self.timed.total(), ", ".join(self.timed)
         share = f"; at least {100 * self.least_share:.2g} % of a launch's blocks" if self.least_share < 1 else ""
-        scaled = f" {self.scaled:,} were scaled from one of a similar size," if self.scaled else ""
+        cut = f", {self.cut:,} with a few iterations of their loop" if self.cut else ""
+        scaled = f" {self.scaled:,} were scaled from a similar one," if self.scaled else ""
         return [
             *observed,
             f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
-            f" blocks{share},{scaled} the others had a known shape. What timed launches store is not computed",
+            f" blocks{share}{cut},{scaled} the others had a known shape. These times are estimates without an interval."
+            " What timed launches store is not computed",
         ]
 
     # -- what is the same
@@ -214,6 +218,7 @@ class BenchmarkTimer:
             return milliseconds
         each = milliseconds / iterations
         if sample.is_cut:
+            self.cut += 1
             each = (milliseconds - times[0][0]) / (executed - times[0][1])
             milliseconds += each * (iterations - executed)
         known.append(LoopTimes(waves, iterations, milliseconds, each, sample.is_cut))
