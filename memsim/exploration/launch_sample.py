@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, main_loop, team_rows
+from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, iterations, main_loop, team_rows
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
 from memsim.trace.schema import LaunchShape
@@ -145,11 +145,12 @@ def trace_sample(run: KernelRun, folder: Path, gpu: GPU, shape: LaunchShape, sam
                 run.blocks(ids)
                 chunk = run.chunk(len(ids), first * run.device.warps)
                 rows += len(chunk.op)
-                repeated += 0 if sample.loop is None else int((chunk.op == sample.loop.op).sum())
+                if sample.loop is not None:
+                    per_warp = iterations(chunk, sample.loop.op).reshape(len(ids) // run.device.team, -1)
+                    repeated += int(per_warp.max(axis=1).sum())
                 writer.append(first + np.arange(len(ids)), chunk)
             finish_trace(run, writer, shape)
-        warps = len(sample.teams) * run.device.team * run.device.warps
-        found.append(SampleTrace(path, rows / max(sample.rows, 1), repeated / warps))
+        found.append(SampleTrace(path, rows / max(sample.rows, 1), repeated / len(sample.teams)))
     run.cut_loop(-1, 0)
     return found
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.sources.ptx.trace import KernelRun
+from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, Chunk
 
 LENGTHS = 5, 10  # iterations that are executed
@@ -50,19 +51,27 @@ def main_loop(run: KernelRun, teams: Mapping[int, Chunk], least: float = LEAST) 
     """The loop that all warps repeat `least` times on average; None: there is none, or it cannot be cut.
 
     Args:
-        teams: rows of teams of blocks, by number. The warps of a team must repeat the loop equally often.
+        teams: rows of teams of blocks, by number. The warps of a team must repeat the loop equally often, but for those
+            that never execute its instruction, as where one warp copies for all.
     """
     counts = sum(np.bincount(one.op[one.op != NO_OP], minlength=NO_OP) for one in teams.values())
     op = int(np.argmax(counts))
     repeated = {number: iterations(one, op) for number, one in teams.items()}
-    mean = float(np.mean([one.mean() for one in repeated.values()]))
-    if mean < least or any(np.ptp(one) for one in repeated.values()) or (branch := run.repeating_branch(op)) is None:
+    mean = float(np.mean([one.max() for one in repeated.values()]))
+    if mean < least or (branch := run.repeating_branch(op)) is None:
         return None
-    longest = max(repeated, key=lambda number: int(repeated[number][0]))
+    if any((one[one > 0] != one.max()).any() for one in repeated.values()):
+        return None
+    longest = max(repeated, key=lambda number: int(repeated[number].max()))
     run.cut_loop(branch, LENGTHS[0])
-    cut = team_rows(run, longest)
-    run.cut_loop(-1, 0)
-    if (iterations(cut, op) != LENGTHS[0]).any():  # warps come to the loop again, or cut it elsewhere
+    try:
+        cut = team_rows(run, longest)
+    except InputError:  # other warps wait for what this loop does
+        return None
+    finally:
+        run.cut_loop(-1, 0)
+    executed = iterations(cut, op)
+    if (executed[executed > 0] != LENGTHS[0]).any():  # warps come to the loop again
         return None
     return MainLoop(op, branch, mean, zlib.crc32(np.stack([cut.op, cut.mask, cut.stride]).tobytes()))
 
