@@ -73,6 +73,8 @@ def main_loop(run: KernelRun, teams: Mapping[int, Chunk], least: float = LEAST) 
     executed = iterations(cut, op)
     if (executed[executed > 0] != LENGTHS[0]).any():  # warps come to the loop again
         return None
+    if not np.array_equal(np.unique(cut.op), np.unique(teams[longest].op)):  # what follows the branch is another place
+        return None
     return MainLoop(op, branch, mean, zlib.crc32(np.stack([cut.op, cut.mask, cut.stride]).tobytes()))
 
 

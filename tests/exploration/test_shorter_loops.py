@@ -46,6 +46,12 @@ TRIANGLE = PITCHED.replace("add.s64 %rd5", "mad.lo.s32 %r8, %r2, 8, %r5; add.s64
 NESTED = PITCHED.replace("LOOP:", "mov.u32 %r11, 3;\nTILE:\n mov.u32 %r8, %r5;\nLOOP:").replace(
     "@%p bra LOOP;", "@%p bra LOOP; sub.s32 %r11, %r11, 1; setp.ne.s32 %p, %r11, 0; @%p bra TILE;"
 )
+# The loop is left in its middle, and repeated by a branch without a condition.
+TESTED_FIRST = PITCHED.replace(
+    "sub.s32 %r8, %r8, 1; setp.ne.s32 %p, %r8, 0; @%p bra LOOP;", "sub.s32 %r8, %r8, 1; bra LOOP;\nEND:"
+).replace("LOOP:", "LOOP:\n setp.eq.s32 %p, %r8, 0; @%p bra END;")
+# Behind that branch stands what this launch never executes.
+ELSEWHERE = TESTED_FIRST.replace("bra LOOP;\nEND:", "bra LOOP;\nOTHER: atom.global.add.u32 %r7, [%rd5], 1;\nEND:")
 SIDE, THREADS, STEPS, PITCH = 24, 256, 96, 281
 
 
@@ -99,6 +105,11 @@ def test_mean_of_blocks_that_differ_counts(placed):
     sample = choose_sample(run, 64, 5_000)
     assert sample.is_cut
     assert sample.loop.iterations == pytest.approx(STEPS + 8 * (SIDE - 1) / 2, rel=0.05)
+
+
+@pytest.mark.parametrize(("ptx", "is_cut"), [(TESTED_FIRST, True), (ELSEWHERE, False)])
+def test_what_follows_unconditional_branch_is_checked(placed, ptx, is_cut):
+    assert (found(ready(placed, ptx)) is not None) == is_cut
 
 
 def test_loop_within_a_loop_is_not_cut(placed):

@@ -19,7 +19,7 @@ from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout, lay_out
 from memsim.sources.ptx.machine import lazily_compiled_ops, tables
-from memsim.sources.ptx.machine.codes import GUARD, MIX, OP, SEGMENT, Micro, Stop, X
+from memsim.sources.ptx.machine.codes import MIX, OP, SEGMENT, Micro, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.mixes import LaunchMixes
@@ -179,12 +179,12 @@ class KernelRun:
     def repeating_branch(self, op: int) -> int | None:
         """The micro-op that repeats the innermost loop around a static instruction of the blocks that have run.
 
-        None if there is no loop, or if it is not repeated by a conditional branch at its end.
+        None if there is no loop, or if its end is no direct branch.
         """
         at, code = int(self.device.machine.made[op, 0]), self.program.code
         behind = code[at:]
         ends = at + np.flatnonzero((behind[:, OP] == Micro.branch) & (behind[:, X] <= at))
-        return int(ends[0]) if len(ends) and code[ends[0], GUARD] >= 0 else None
+        return int(ends[0]) if len(ends) else None
 
     def _attend(self, stop: Stop) -> None:
         """See to what stopped the loop."""
