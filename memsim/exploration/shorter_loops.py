@@ -54,6 +54,8 @@ def main_loop(run: KernelRun, teams: Mapping[int, Chunk], least: float = LEAST) 
         teams: rows of teams of blocks, by number. The warps of a team must repeat the loop equally often, but for those
             that never execute its instruction, as where one warp copies for all.
     """
+    if any(one.phase.any() for one in teams.values()):  # waits by mbarriers: not tried
+        return None
     counts = sum(np.bincount(one.op[one.op != NO_OP], minlength=NO_OP) for one in teams.values())
     op = int(np.argmax(counts))
     repeated = {number: iterations(one, op) for number, one in teams.items()}
