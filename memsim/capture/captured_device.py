@@ -11,9 +11,8 @@ import numpy as np
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.device_runtime import Heap
 from memsim.capture.modules import LoadedModule
-from memsim.capture.recalled import RecalledLaunches
-from memsim.capture.repeats import RowOfRepeats
 from memsim.capture.tuning import TimedLaunch
+from memsim.capture.unexecuted import UnexecutedLaunches
 from memsim.sources.ptx.trace import HostWaits, KernelRun
 
 
@@ -40,8 +39,7 @@ class CapturedDevice:
         ready: kernels that have run, by kernel and extents, the latest last.
         host_waits: called while the present kernel waits for what the host does.
         finished: payload and status of the launch that ran while the program continued.
-        row: launches that repeat each other, and the time that each takes.
-        recalled: launches whose results are kept for others that find the same memory.
+        unexecuted: decides which launches need not be executed.
     """
 
     memory: ProcessMemory
@@ -54,5 +52,4 @@ class CapturedDevice:
     ready: OrderedDict[tuple[Any, ...], tuple[KernelRun, int]] = field(default_factory=OrderedDict)
     host_waits: HostWaits | None = None
     finished: tuple[bytes, int] = (b"", 0)
-    row: RowOfRepeats = field(default_factory=RowOfRepeats)
-    recalled: RecalledLaunches = field(default_factory=RecalledLaunches)
+    unexecuted: UnexecutedLaunches = field(default_factory=UnexecutedLaunches)

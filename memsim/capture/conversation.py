@@ -202,8 +202,7 @@ class Conversation:
         if not waiting.has_begun:
             return reply
         device.finished = reply.payload, reply.status
-        device.row.end()
-        device.recalled.forget()
+        device.unexecuted.forget()
         return None
 
     def _run(self, device: CapturedDevice, request: LaunchRequest, waiting: WaitForHost) -> Reply:

@@ -25,10 +25,10 @@ from memsim.capture.launch_traces import CountedLaunch, LaunchReply, LaunchTrace
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches
 from memsim.capture.protocol import LaunchRequest
-from memsim.capture.recalled import LaunchResult
-from memsim.capture.repeats import StandIns
+from memsim.capture.stand_ins import StandIns
 from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
+from memsim.capture.unexecuted import LaunchResult
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.full_launch import ExecutedCounts, run_and_trace
@@ -158,14 +158,9 @@ class Launches:
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
         self.latest = name
-        if self.selection.stand_ins and device.row.is_repeat(request, device.memory):
-            if self.is_selected_kernel(name):
-                self.stand_ins.repeat(name, device.row.latest.stands)
-                self._tell_launch(request)
-            self.printed = b""
-            return LaunchReply(device.row.latest.nanoseconds, b"", repeated=True)
-        if self._may_recall(device) and (known := device.recalled.recall(request, device.memory)) is not None:
-            return self._recalled(device, request, name, known)
+        known = device.unexecuted.find(request, device.memory, self.selection.stand_ins, self._may_recall(device))
+        if known is not None:
+            return self._left_out(request, name, known)
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
@@ -173,7 +168,7 @@ class Launches:
         if request.observed and timer is not None and not isinstance(timer, Timer):
             coded = self._with_machine_code(module, launch)
             simulated = timer.milliseconds(coded, device.memory, runtime, flushed=False, runs=True)
-        before = device.recalled.before(request, device.memory) if self._may_recall(device) else None
+        stands = -1
         try:
             if device.reports:
                 counts = self._prepared(device, launch, runtime)
@@ -183,7 +178,7 @@ class Launches:
                 counts = self._executed(device, launch, runtime)
             if self.selection.launches is ALL and self.is_selected_kernel(name):
                 traced = bool(self.taken) and self.taken[-1].order == self._order
-                device.row.latest.stands = self.stand_ins.add(
+                stands = self.stand_ins.add(
                     _shape(name, launch), request.parameters, self._order, counts.accesses, traced
                 )
                 self._tell_launch(request)
@@ -192,12 +187,8 @@ class Launches:
         if self.selection.heaviest:
             self._count(name, index, launch, counts)
         spent = round(simulated * 1e6) or launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
-        if self.printed:
-            device.row.end()
-        device.row.latest.nanoseconds = spent
-        if self._may_recall(device):
-            result = LaunchResult(spent, device.row.latest.stands, counts)
-            device.recalled.keep(request, None if self.printed else before, device.memory, result)
+        result = LaunchResult(spent, stands, counts)
+        device.unexecuted.add(request, device.memory, result, bool(self.printed), self._may_recall(device))
         return LaunchReply(spent, self.printed)
 
     def _may_recall(self, device: CapturedDevice) -> bool:
@@ -205,14 +196,13 @@ class Launches:
         wanted = self.selection.stand_ins or self.selection.heaviest
         return wanted and not device.reports and not device.heap.is_used
 
-    def _recalled(self, device: CapturedDevice, request: LaunchRequest, name: str, known: LaunchResult) -> LaunchReply:
-        """Reply to a launch that has the results of an earlier one; its trace would be the same, too."""
+    def _left_out(self, request: LaunchRequest, name: str, known: LaunchResult) -> LaunchReply:
+        """Reply to a launch that is not executed; an earlier one's trace stands for it."""
         if self.selection.stand_ins and self.is_selected_kernel(name):
-            self.stand_ins.recall(known.stands)
+            self.stand_ins.leave_out(name, known.stands, known.repeats)
             self._tell_launch(request)
-        device.row.latest.nanoseconds, device.row.latest.stands = known.nanoseconds, known.stands
         self.printed = b""
-        return LaunchReply(known.nanoseconds, b"")
+        return LaunchReply(known.nanoseconds, b"", known.repeats)
 
     def _tell_launch(self, request: LaunchRequest) -> None:
         if self.stand_ins.orders:

@@ -22,9 +22,9 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
-from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, Repeats, choose_sample, trace_sample
+from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, choose_sample, trace_sample
 from memsim.exploration.loop_times import LoopTimes, most_similar
-from memsim.exploration.shorter_loops import LENGTHS
+from memsim.exploration.shorter_loops import MainLoop
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
@@ -66,6 +66,7 @@ class BenchmarkTimer:
         observed: those that were executed as well.
         simulated: those among them that were neither known from an earlier launch of the same shape nor scaled.
         scaled: those whose time follows from a similar launch of the same kernel.
+        cut: those among the simulated ones of which a few iterations of a loop were.
         least_share: of a launch's blocks that were simulated.
     """
 
@@ -75,6 +76,7 @@ class BenchmarkTimer:
     observed: Counter[str] = field(default_factory=Counter)
     simulated: int = 0
     scaled: int = 0
+    cut: int = 0
     least_share: float = 1.0
     _simulations: Counter[str] = field(default_factory=Counter)
     _known: dict[Any, float] = field(default_factory=dict)
@@ -143,11 +145,13 @@ class BenchmarkTimer:
             return observed
         total, kernels = self.timed.total(), ", ".join(self.timed)
         share = f"; at least {100 * self.least_share:.2g} % of a launch's blocks" if self.least_share < 1 else ""
-        scaled = f" {self.scaled:,} were scaled from one of a similar size," if self.scaled else ""
+        cut = f", {self.cut:,} with a few iterations of their loop" if self.cut else ""
+        scaled = f" {self.scaled:,} were scaled from a similar one," if self.scaled else ""
         return [
             *observed,
             f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
-            f" blocks{share},{scaled} the others had a known shape. What timed launches store is not computed",
+            f" blocks{share}{cut},{scaled} the others had a known shape. These times are estimates without an interval."
+            " What timed launches store is not computed",
         ]
 
     # -- what is the same
@@ -199,39 +203,45 @@ class BenchmarkTimer:
         sample = choose_sample(run, wave, most_rows)
         waves = run.launch.n_blocks / wave
         waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
-        known = self._similar_launches(run, sample.repeats, flushed)
-        iterations = sample.repeats.iterations if sample.repeats is not None else 0
-        if scales and most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
+        known = self._similar_launches(run, sample.loop, flushed)
+        iterations = sample.loop.iterations if sample.loop is not None else 0
+        if scales and most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations, sample.is_cut)):
             self.scaled += 1
             return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
         times = self._replayed(run, shape, sample, flushed)
-        if sample.loop is not None and times[1] <= times[0]:  # they do not show what one iteration takes
-            sample = replace(sample, loop=None, shorter=None)
+        if sample.is_cut and times[1][0] <= times[0][0]:  # they do not show what one iteration takes
+            sample = replace(sample, is_cut=False)
             times = self._replayed(run, shape, sample, flushed)
+        milliseconds, executed = times[-1]
         if not iterations:
-            return times[0]
-        milliseconds, each = times[0], times[0] / iterations
-        if sample.loop is not None:
-            each = (times[1] - times[0]) / (LENGTHS[1] - LENGTHS[0])
-            milliseconds = times[1] + each * (iterations - 1 - LENGTHS[1])
-        known.append(LoopTimes(waves, iterations, milliseconds, each))
+            return milliseconds
+        each = milliseconds / iterations
+        if sample.is_cut:
+            self.cut += 1
+            each = (milliseconds - times[0][0]) / (executed - times[0][1])
+            milliseconds += each * (iterations - executed)
+        known.append(LoopTimes(waves, iterations, milliseconds, each, sample.is_cut))
         return milliseconds
 
-    def _replayed(self, run: KernelRun, shape: LaunchShape, sample: LaunchSample, flushed: bool) -> list[float]:
-        """Milliseconds of the launch by its sample; where a loop is cut, with each of LENGTHS iterations."""
+    def _replayed(
+        self, run: KernelRun, shape: LaunchShape, sample: LaunchSample, flushed: bool
+    ) -> list[tuple[float, float]]:
+        """Milliseconds of the launch by its sample, and iterations; where a loop is cut, with each of LENGTHS."""
         with Scratch() as name:
-            traces = trace_sample(run, Path(name), self.gpu, shape, sample)
-            return [replay_sample(Trace.open(path), self.gpu, Path(name), flushed, share) for path, share in traces]
+            return [
+                (replay_sample(Trace.open(one.path), self.gpu, Path(name), flushed, one.share), one.iterations)
+                for one in trace_sample(run, Path(name), self.gpu, shape, sample)
+            ]
 
-    def _similar_launches(self, run: KernelRun, repeats: Repeats | None, flushed: bool) -> list[LoopTimes]:
+    def _similar_launches(self, run: KernelRun, loop: MainLoop | None, flushed: bool) -> list[LoopTimes]:
         """Times of launches of the kernel that differ in their extents; where values in memory count, of none."""
-        if repeats is None or run.program.by_data:
+        if loop is None or run.program.by_data:
             return []
         launch = run.launch
         kernel = launch.ptx, launch.kernel
         extents = launch.block, launch.cluster, launch.shared_bytes
-        return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, repeats.pattern, flushed), [])
+        return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, loop.pattern, flushed), [])
 
 
 def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> float:

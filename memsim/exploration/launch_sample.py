@@ -6,16 +6,13 @@ matrix product that run at once read the same tiles, so memory has to read nearl
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from memsim.exploration.shorter_launch import reset_parameters, shorter_launch, team_rows
-from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, main_loop, shortened
+from memsim.exploration.shorter_loops import LEAST, LENGTHS, MainLoop, iterations, main_loop, team_rows
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.trace import BATCH_BYTES, KernelRun, begin_trace, finish_trace
 from memsim.trace.schema import LaunchShape
@@ -32,44 +29,44 @@ _GOLDEN = 0.6180339887498949
 
 
 @dataclass(frozen=True)
-class Repeats:
-    """A loop that all warps of a launch repeat.
-
-    Attributes:
-        iterations: of each warp.
-        pattern: equal for launches of a kernel whose warps access memory alike, in rows and columns of other lengths.
-    """
-
-    iterations: int
-    pattern: int
-
-
-@dataclass(frozen=True)
 class LaunchSample:
     """What of a launch is simulated.
 
     Attributes:
         teams: of blocks, by number.
         rows: memory instructions of the teams' warps, all iterations counted.
-        repeats: what all warps do; None: there is no loop that all warps repeat often, or the launch is small.
-        loop: of which a few iterations are simulated; None: all rows are.
-        shorter: parameters of a launch with hardly more iterations than are simulated; None: none is known.
+        loop: that all warps repeat; None: there is none that they repeat often, or the launch is small.
+        is_cut: whether only LENGTHS iterations of it are simulated.
     """
 
     teams: np.ndarray
     rows: float
-    repeats: Repeats | None = None
     loop: MainLoop | None = None
-    shorter: bytes | None = None
+    is_cut: bool = False
+
+
+@dataclass(frozen=True)
+class SampleTrace:
+    """A trace of a sample.
+
+    Attributes:
+        share: of its blocks' rows that the trace has.
+        iterations: of the loop that a warp executes on average.
+    """
+
+    path: Path
+    share: float
+    iterations: float
 
 
 def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> LaunchSample:
     """A sample of a launch.
 
     A launch without too many memory instructions is taken whole: how L2 is turned over needs all blocks. Of others, two
-    waves are taken, as caches are cold in the first one. Where blocks are alike, these are the launch's first. If they
-    repeat one loop, the launch is taken whole up to many more instructions, and larger ones with the loop cut. Where
-    blocks differ, groups from the whole grid are taken.
+    waves are taken, as caches are cold in the first one. Where blocks are alike, these are the launch's first; where
+    they differ, groups from the whole grid. If they repeat one loop, the launch is taken whole up to many more
+    instructions, and larger ones with the loop cut: blocks that differ are alike then, and those of the grid's middle
+    are taken.
 
     Args:
         wave: blocks that the GPU holds at once.
@@ -84,20 +81,17 @@ def choose_sample(run: KernelRun, wave: int, most_rows: int = MOST_ROWS) -> Laun
     if n_teams * rows <= WHOLE * most_rows:
         return LaunchSample(everything, n_teams * rows)
     two, one = (min(n_teams, max(1, waves * wave // team)) for waves in (WAVES, 1))
+    loop = main_loop(run, probes, FEW) if two * rows > most_rows else None
+    cut = loop is not None and loop.iterations >= LEAST
+    if cut and n_teams * rows <= CUT * most_rows * min(1, most_rows / MOST_ROWS):
+        return LaunchSample(everything, n_teams * rows, loop)
+    teams = everything[:two]
     if max(counts) > ALIKE * min(counts):
-        teams = sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row)
-        return LaunchSample(teams, len(teams) * rows)
-    one_team = next(iter(probes.values()))
-    loop = main_loop(one_team, FEW) if two * rows > most_rows else None
-    if loop is None:
-        return LaunchSample(everything[:two], two * rows)
-    kept = shortened(one_team, loop.op, LENGTHS[0])
-    repeats = Repeats(loop.iterations, zlib.crc32(np.stack([kept.op, kept.mask, kept.stride]).tobytes()))
-    if loop.iterations < LEAST:
-        return LaunchSample(everything[:two], two * rows, repeats)
-    if n_teams * rows <= CUT * most_rows * min(1, most_rows / MOST_ROWS):
-        return LaunchSample(everything, n_teams * rows, repeats)
-    return LaunchSample(everything[:two], two * rows, repeats, loop, shorter_launch(run, loop, probes))
+        if cut:  # all execute as many iterations, but for those that have fewer
+            teams = (n_teams - two) // 2 + np.arange(two)
+        else:
+            teams = sampled_teams(n_teams, two if two * rows <= most_rows else one, GROUPS, row)
+    return LaunchSample(teams, len(teams) * rows, loop, cut)
 
 
 def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarray:
@@ -130,38 +124,35 @@ def sampled_teams(n_teams: int, sampled: int, groups: int, row: int) -> np.ndarr
     return np.concatenate(found)
 
 
-def trace_sample(
-    run: KernelRun, folder: Path, gpu: GPU, shape: LaunchShape, sample: LaunchSample
-) -> list[tuple[Path, float]]:
+def trace_sample(run: KernelRun, folder: Path, gpu: GPU, shape: LaunchShape, sample: LaunchSample) -> list[SampleTrace]:
     """Write the trace of a sample, as if its blocks were the first ones of the launch.
 
     Args:
         shape: of the launch.
 
     Returns:
-        The trace, and the share of the blocks' rows that it has: 1. Where the loop is cut, one for each of LENGTHS.
+        The trace; where the loop is cut, one for each of LENGTHS.
     """
-    run.device.log.clear()
-    if sample.shorter is not None:
-        run.set_parameters(sample.shorter)
     shape = replace(shape, grid=(run.launch.n_blocks, 1, 1))
-    n = 1 if sample.loop is None else len(LENGTHS)
-    paths, written = [folder / f"sample{number}.h5" for number in range(n)], [0] * n
-    with ExitStack() as open_files:
-        writers = [open_files.enter_context(begin_trace(run, path, gpu)) for path in paths]
-        for first, ids in _batches(run, sample.teams):
-            run.blocks(ids)
-            chunk = run.chunk(len(ids), first * run.device.warps)
-            for number in reversed(range(n)):  # a shorter loop is part of a longer one
+    found = []
+    for length in LENGTHS if sample.is_cut else (0,):
+        path, rows, repeated = folder / f"sample{length}.h5", 0, 0
+        if sample.is_cut:
+            run.cut_loop(sample.loop.branch, length)  # type: ignore[union-attr]
+        run.device.log.clear()
+        with begin_trace(run, path, gpu) as writer:
+            for first, ids in _batches(run, sample.teams):
+                run.blocks(ids)
+                chunk = run.chunk(len(ids), first * run.device.warps)
+                rows += len(chunk.op)
                 if sample.loop is not None:
-                    chunk = shortened(chunk, sample.loop.op, LENGTHS[number])
-                written[number] += len(chunk.op)
-                writers[number].append(first + np.arange(len(ids)), chunk)
-        for writer in writers:
+                    per_warp = iterations(chunk, sample.loop.op).reshape(len(ids) // run.device.team, -1)
+                    repeated += int(per_warp.max(axis=1).sum())
+                writer.append(first + np.arange(len(ids)), chunk)
             finish_trace(run, writer, shape)
-    if sample.shorter is not None:
-        reset_parameters(run)
-    return [(path, one / max(sample.rows, 1)) for path, one in zip(paths, written, strict=True)]
+        found.append(SampleTrace(path, rows / max(sample.rows, 1), repeated / len(sample.teams)))
+    run.cut_loop(-1, 0)
+    return found
 
 
 def _batches(run: KernelRun, teams: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

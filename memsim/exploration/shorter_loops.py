@@ -1,96 +1,87 @@
-"""Loops of which only the first iterations and the last are simulated.
+"""Loops of which a sample executes a few iterations.
 
 Blocks of a matrix product share what they read with all others of a wave, so a sample needs whole waves. It can have
-fewer iterations instead, where all warps repeat one loop many times. Two lengths show what one iteration costs once the
-loop's pipeline is full, and all others cost that (Photon, MICRO 2023, rests on the same regularity of basic blocks).
+fewer iterations instead, where all warps repeat one loop many times: the machine leaves the loop early. Two lengths
+show what one iteration costs once the loop's pipeline is full, and all others cost that (Photon, MICRO 2023, rests on
+the same regularity of basic blocks). Blocks may repeat the loop differently often, as in causal attention: their mean
+counts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from itertools import pairwise
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.trace.bits import popcounts
-from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag
+from memsim.sources.ptx.trace import KernelRun
+from memsim.support.errors import InputError
+from memsim.trace.schema import NO_OP, Chunk
 
-LENGTHS = 5, 10  # iterations that are simulated before the last
+LENGTHS = 5, 10  # iterations that are executed
 LEAST = 3 * LENGTHS[1]  # iterations from which on it is worth while
 
 
 @dataclass(frozen=True)
 class MainLoop:
-    """The innermost loop with the most memory instructions in one team of blocks.
+    """The innermost loop with the most memory instructions in some teams of blocks.
 
     Attributes:
-        op: a static instruction that its iterations begin with.
-        iterations: of each warp.
+        op: a static instruction that each iteration executes once.
+        branch: the micro-op that repeats it.
+        iterations: of each warp, on average.
+        pattern: equal for launches of a kernel whose warps access memory alike, in rows and columns of other lengths.
     """
 
     op: int
-    iterations: int
+    branch: int
+    iterations: float
+    pattern: int
 
 
-def main_loop(chunk: Chunk, least: int = LEAST) -> MainLoop | None:
-    """The loop of one team's rows; None if its warps do not repeat the same `least` times.
+def team_rows(run: KernelRun, number: int) -> Chunk:
+    """Memory instructions of the warps of one team of blocks."""
+    team = run.device.team
+    run.blocks(np.arange(number * team, (number + 1) * team))
+    return run.chunk(team, 0)
 
-    Warps that wait for each other by mbarriers are not cut, since arrivals and waits lie in different iterations.
+
+def main_loop(run: KernelRun, teams: Mapping[int, Chunk], least: float = LEAST) -> MainLoop | None:
+    """The loop that all warps repeat `least` times on average; None: there is none, or it cannot be cut.
+
+    Args:
+        teams: rows of teams of blocks, by number. The warps of a team must repeat the loop equally often, but for those
+            that never execute its instruction, as where one warp copies for all.
     """
-    if chunk.phase.any():
+    if any(one.phase.any() for one in teams.values()):  # waits by mbarriers: not tried
         return None
+    counts = sum(np.bincount(one.op[one.op != NO_OP], minlength=NO_OP) for one in teams.values())
+    op = int(np.argmax(counts))
+    repeated = {number: iterations(one, op) for number, one in teams.items()}
+    mean = float(np.mean([one.max() for one in repeated.values()]))
+    if mean < least or (branch := run.repeating_branch(op)) is None:
+        return None
+    if any((one[one > 0] != one.max()).any() for one in repeated.values()):
+        return None
+    longest = max(repeated, key=lambda number: int(repeated[number].max()))
+    run.cut_loop(branch, LENGTHS[0])
+    try:
+        cut = team_rows(run, longest)
+    except InputError:  # other warps wait for what this loop does
+        return None
+    finally:
+        run.cut_loop(-1, 0)
+    executed = iterations(cut, op)
+    if (executed[executed > 0] != LENGTHS[0]).any():  # warps come to the loop again
+        return None
+    if not np.array_equal(np.unique(cut.op), np.unique(teams[longest].op)):  # what follows the branch is another place
+        return None
+    return MainLoop(op, branch, mean, zlib.crc32(np.stack([cut.op, cut.mask, cut.stride]).tobytes()))
+
+
+def iterations(chunk: Chunk, op: int) -> np.ndarray:
+    """How often each warp executes a static instruction."""
     n_warps = len(chunk.first_instruction) - 1
-    warps = _warps(chunk)
-    accesses = chunk.op != NO_OP
-    if not accesses.any():
-        return None
-    op = int(np.bincount(chunk.op[accesses]).argmax())
-    counts = np.bincount(warps[chunk.op == op], minlength=n_warps)
-    if counts.min() != counts.max() or counts[0] < least:
-        return None
-    shorter = shortened(chunk, op, LENGTHS[0])
-    barriers = [np.bincount(_warps(one)[_is_barrier(one)], minlength=n_warps) for one in (chunk, shorter)]
-    if np.ptp(barriers[0] - barriers[1]):
-        return None
-    return MainLoop(op, int(counts[0]))
-
-
-def shortened(chunk: Chunk, op: int, iterations: int) -> Chunk:
-    """The rows without those between so many iterations and the last one, which begin with a static instruction."""
-    at = np.flatnonzero(chunk.op == op)
-    first = np.searchsorted(at, chunk.first_instruction)  # of each warp, in `at`
-    addresses_before = _before(np.where(chunk.stride == EXPLICIT, popcounts(chunk.mask), 0))
-    rows, addresses = np.ones(len(chunk.op), bool), np.ones(len(chunk.addresses), bool)
-    dropped = np.zeros((2, len(first) - 1), np.int64)  # rows and addresses of each warp
-    for warp, (begin, end) in enumerate(pairwise(first.tolist())):
-        if end - begin > iterations + 1:
-            lost = slice(at[begin + iterations], at[end - 1])  # what is left out of a warp lies together
-            lost_addresses = slice(addresses_before[lost.start], addresses_before[lost.stop])
-            rows[lost] = addresses[lost_addresses] = False
-            dropped[:, warp] = lost.stop - lost.start, lost_addresses.stop - lost_addresses.start
-    columns = {
-        name: getattr(chunk, name)[rows]
-        for name in chunk.__dataclass_fields__
-        if name not in ("warps", "first_instruction", "first_address", "addresses")
-    }
-    return replace(
-        chunk,
-        first_instruction=chunk.first_instruction - _before(dropped[0]),
-        first_address=chunk.first_address - _before(dropped[1]),
-        addresses=chunk.addresses[addresses],
-        **columns,
-    )
-
-
-def _before(counts: np.ndarray) -> np.ndarray:
-    """The sum of those before each position, and of all."""
-    return np.concatenate([[0], np.cumsum(counts)])
-
-
-def _warps(chunk: Chunk) -> np.ndarray:
-    """The warp of each row, from 0."""
-    return np.repeat(np.arange(len(chunk.first_instruction) - 1), np.diff(chunk.first_instruction))
-
-
-def _is_barrier(chunk: Chunk) -> np.ndarray:
-    return (chunk.flags & Flag.barrier) != 0
+    warps = np.repeat(np.arange(n_warps), np.diff(chunk.first_instruction))
+    return np.bincount(warps[chunk.op == op], minlength=n_warps)

@@ -25,7 +25,7 @@ class CaptureSelection:
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
         to_end: let the program run to its end; else it is ended as soon as the wanted traces are complete.
-        stand_ins: where all launches are wanted, leave out those that others stand for (memsim/capture/repeats.py).
+        stand_ins: where all launches are wanted, leave out those that others stand for (memsim/capture/unexecuted.py).
     """
 
     kernels: tuple[str, ...] = ()

@@ -138,10 +138,6 @@ class KernelMachine:
             n_made=np.zeros_like(machine.n_made),
         )
 
-    def set_parameters(self, parameters: np.ndarray) -> None:
-        """Run the next blocks with other arguments."""
-        self.relaunch(self.launch, parameters, self._memory, changed=False)
-
     def _check_size(self) -> None:
         rows = self._program.builder.n_rows
         needed = self.team * self.warps * LANES * (8 * rows + self.layout.local_bytes)
@@ -285,6 +281,7 @@ class KernelMachine:
         grid[[tables.SHARED_BYTES, tables.SHARED_HOST]] = self._shared.shape[1], self._shared.ctypes.data
         grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
         grid[[tables.TRACING, tables.MOST_STEPS]] = int(tracing), MOST_STEPS
+        grid[tables.CUT_BRANCH] = -1
         return grid
 
     def _fill_registers(self) -> None:

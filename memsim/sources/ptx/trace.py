@@ -19,7 +19,7 @@ from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout, lay_out
 from memsim.sources.ptx.machine import lazily_compiled_ops, tables
-from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop, X
+from memsim.sources.ptx.machine.codes import MIX, OP, SEGMENT, Micro, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.mixes import LaunchMixes
@@ -167,9 +167,24 @@ class KernelRun:
         self.device.retrace(launch, np.frombuffer(parameters, np.uint8), memory, _batch(launch))
         self.batch = _batch(launch) * launch.team
 
-    def set_parameters(self, parameters: bytes) -> None:
-        """Run the next blocks with other arguments; the grid and the memory stay the same."""
-        self.device.set_parameters(np.frombuffer(parameters, np.uint8))
+    def cut_loop(self, branch: int, iterations: int) -> None:
+        """Leave a loop early in the next blocks.
+
+        Args:
+            branch: the micro-op that repeats it; -1: no loop is cut.
+            iterations: that a warp executes at most each time that it comes to the loop, 1 or more.
+        """
+        self.device.machine.grid[[tables.CUT_BRANCH, tables.CUT_TURNS]] = branch, iterations
+
+    def repeating_branch(self, op: int) -> int | None:
+        """The micro-op that repeats the innermost loop around a static instruction of the blocks that have run.
+
+        None if there is no loop, or if its end is no direct branch.
+        """
+        at, code = int(self.device.machine.made[op, 0]), self.program.code
+        behind = code[at:]
+        ends = at + np.flatnonzero((behind[:, OP] == Micro.branch) & (behind[:, X] <= at))
+        return int(ends[0]) if len(ends) else None
 
     def _attend(self, stop: Stop) -> None:
         """See to what stopped the loop."""

@@ -230,8 +230,8 @@ class Stop(IntEnum):
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
  COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, SWITCHED,
- PARKED, POLLED, OUTSTANDING, WAITING, SPINS, PRODUCTS) = range(27)  # fmt: skip
-WARP_FIELDS = 27
+ PARKED, POLLED, OUTSTANDING, WAITING, SPINS, PRODUCTS, TURNS) = range(28)  # fmt: skip
+WARP_FIELDS = 28
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

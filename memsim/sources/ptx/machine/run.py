@@ -41,6 +41,7 @@ from memsim.sources.ptx.machine.codes import (
     SHIFT,
     STATUS,
     STEPS,
+    TURNS,
     A,
     B,
     C,
@@ -55,6 +56,8 @@ from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
     BASE_WARP,
+    CUT_BRANCH,
+    CUT_TURNS,
     EXECUTED,
     IDLE,
     LAST_TEAM,
@@ -154,6 +157,7 @@ def _run_warp(m, w):
     mask = np.int64(0)  # of no group yet
     stop = np.int64(DONE)
     last_row, last_listed = len(m.rows) - ROOM, len(m.listed) - ROOM * LANES
+    cut = m.grid[CUT_BRANCH]
     n = np.int64(len(m.row)) & -LANES  # a multiple, so that no loop of vectors needs another for the rest
     while True:
         if pc >= limit or mask == 0:
@@ -185,6 +189,8 @@ def _run_warp(m, w):
             predicates[row[DST]] = (predicates[row[DST]] & ~active) | (bits & active)
             pc += 1
         elif op == BRANCH:
+            if pc == cut:
+                active = _cut(m, record, active)
             pc, mask, limit = _branch(m, record, w, warp, row[X], pc, mask, active, limit, tracing)
         elif op == EXIT:
             mask &= ~active
@@ -264,6 +270,15 @@ def _charge_micro_op(m, record, w, warp, row, mask, last_row, last_listed):
     if row[N_USES] != 0:
         check_uses(m, record, w, warp, row, mask)
     return np.int64(DONE)
+
+
+@inlined
+def _cut(m, record, active):
+    """The lanes that repeat a loop of which a warp executes so many iterations each time that it comes to it."""
+    record[TURNS] += 1
+    if active == 0 or record[TURNS] >= m.grid[CUT_TURNS]:
+        record[TURNS] = active = np.int64(0)
+    return active
 
 
 @inlined

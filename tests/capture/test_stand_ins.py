@@ -10,7 +10,8 @@ from compilers import needs_capture
 
 import memsim
 from memsim.capture.protocol import Allocation, AllocationKind, LaunchRequest
-from memsim.capture.repeats import RowOfRepeats, StandIns
+from memsim.capture.stand_ins import StandIns
+from memsim.capture.unexecuted import UnexecutedLaunches
 from memsim.sources.launch_list import NAME, all_activities, all_launches
 from memsim.support.errors import InputError
 
@@ -37,8 +38,8 @@ def launch(address=4096, undisturbed=True, grid=4, where="a.cu:1"):
 
 
 def executed(launches, memory=None):
-    row, memory = RowOfRepeats(), memory or Memory()
-    return [not row.is_repeat(one, memory) for one in launches]
+    found, memory = UnexecutedLaunches(), memory or Memory()
+    return [found.find(one, memory, True, False) is None for one in launches]
 
 
 def test_the_third_of_equal_launches_is_not_executed():
@@ -64,10 +65,10 @@ def test_memory_read_by_host_is_always_written():
 
 
 def test_an_allocation_in_between_begins_a_new_row():
-    row, memory = RowOfRepeats(), Memory()
-    assert not row.is_repeat(launch(), memory) and not row.is_repeat(launch(), memory)
+    found, memory = UnexecutedLaunches(), Memory()
+    assert [found.find(launch(), memory, True, False) for _ in range(2)] == [None, None]
     memory.version = 2
-    assert not row.is_repeat(launch(), memory)
+    assert found.find(launch(), memory, True, False) is None
 
 
 @pytest.mark.parametrize(("same", "first"), [(True, [0]), (False, [0, 1, 2])])

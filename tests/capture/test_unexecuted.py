@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 from gpu_process import GpuProcess
-from test_repeats import launch
+from test_stand_ins import launch
 
 from memsim.capture.launches import Launches
-from memsim.capture.recalled import BYTES_PER_OP, MISSES, LaunchResult, RecalledLaunches
+from memsim.capture.unexecuted import BYTES_PER_OP, MISSES, LaunchResult, UnexecutedLaunches
 from memsim.sources.ptx.full_launch import ExecutedCounts
 from memsim.sources.selection import ALL, CaptureSelection
 
@@ -112,21 +112,23 @@ class Memory:
         return [(4096, self.data)]
 
 
-def test_launches_that_always_differ_are_compared_no_more():
-    recalled, memory = RecalledLaunches(), Memory(np.zeros(64, np.uint8))
+def executed(found: UnexecutedLaunches, memory: Memory) -> bool:
+    """Whether the next launch must be executed, after which it is noted."""
+    if found.find(launch(), memory, False, True) is not None:
+        return False
+    found.add(launch(), memory, LaunchResult(1, 0, ExecutedCounts(64, 1, 1)), False, True)
+    return True
 
-    kept = []
-    for number in range(MISSES + 4):
+
+def test_launches_that_always_differ_are_compared_no_more():
+    found, memory = UnexecutedLaunches(), Memory(np.zeros(64, np.uint8))
+    assert [executed(found, memory) for _ in range(3)] == [True, True, False]
+    for number in range(1, MISSES + 1):
         memory.data[:] = number
-        assert recalled.recall(launch(), memory) is None
-        before = recalled.before(launch(), memory)
-        kept.append(before is not None)
-        recalled.keep(launch(), before, memory, LaunchResult(1, 0, ExecutedCounts(64, 1, 1)))
-    assert kept == [False, *[True] * MISSES, False, False, False]
+        assert executed(found, memory)
+    assert all(executed(found, memory) for _ in range(3))
 
 
 def test_memory_larger_than_launch_work_is_not_kept():
-    recalled, memory = RecalledLaunches(), Memory(np.zeros(64 * BYTES_PER_OP + 1, np.uint8))
-
-    recalled.keep(launch(), None, memory, LaunchResult(1, 0, ExecutedCounts(64, 1, 1)))
-    assert recalled.before(launch(), memory) is None
+    found, memory = UnexecutedLaunches(), Memory(np.zeros(64 * BYTES_PER_OP + 1, np.uint8))
+    assert [executed(found, memory) for _ in range(3)] == [True] * 3
