@@ -73,7 +73,7 @@ class SM(Section):
     )
     queued_barriers: bool = Field(
         False,
-        description="with address_cycles: if true, a barrier takes a turn of the address unit, behind earlier accesses; "
+        description="with address_cycles: if true, a barrier takes a turn of the address unit, after earlier accesses; "
         "experimental",
     )
     instruction_cycles: int = Field(
