@@ -205,7 +205,7 @@ class BenchmarkTimer:
         waves = ceil(waves) if waves < WAVES else waves  # the last of a few waves takes as long as a full one
         known = self._similar_launches(run, sample.loop, flushed)
         iterations = sample.loop.iterations if sample.loop is not None else 0
-        if scales and most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations, sample.is_cut)):
+        if scales and most_rows < MOST_ROWS and (similar := most_similar(known, waves, iterations)):
             self.scaled += 1
             return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
@@ -221,7 +221,7 @@ class BenchmarkTimer:
             self.cut += 1
             each = (milliseconds - times[0][0]) / (executed - times[0][1])
             milliseconds += each * (iterations - executed)
-        known.append(LoopTimes(waves, iterations, milliseconds, each, sample.is_cut))
+        known.append(LoopTimes(waves, iterations, milliseconds, each))
         return milliseconds
 
     def _replayed(

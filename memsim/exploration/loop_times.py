@@ -21,14 +21,12 @@ class LoopTimes:
         iterations: of its main loop.
         milliseconds: of the whole launch.
         each: milliseconds per iteration, of all waves together.
-        is_cut: whether these are of a sample with a few iterations.
     """
 
     waves: float
     iterations: float
     milliseconds: float
     each: float
-    is_cut: bool = False
 
     def scaled(self, waves: float, iterations: float) -> float:
         """Milliseconds of a launch of the same kernel.
@@ -39,10 +37,8 @@ class LoopTimes:
         return (self.milliseconds + self.each * (iterations - self.iterations)) * waves / self.waves
 
 
-def most_similar(known: Sequence[LoopTimes], waves: float, iterations: float, is_cut: bool = False) -> LoopTimes | None:
+def most_similar(known: Sequence[LoopTimes], waves: float, iterations: float) -> LoopTimes | None:
     """The launch with the most similar work; None: there is no similar one.
-
-    Where both launches' loops are cut (`is_cut`), any work is similar: their samples are of the same size.
 
     >>> known = [LoopTimes(2.0, 100, 120.0, 1.0), LoopTimes(4.0, 200, 440.0, 2.0)]
     >>> most_similar(known, 5.0, 250).waves
@@ -54,6 +50,6 @@ def most_similar(known: Sequence[LoopTimes], waves: float, iterations: float, is
     ratios = {}
     for one in known:
         ratio = max(work, one.waves * one.iterations) / min(work, one.waves * one.iterations)
-        if ratio <= SIMILAR or is_cut and one.is_cut:
+        if ratio <= SIMILAR:
             ratios[ratio] = one
     return ratios[min(ratios)] if ratios else None

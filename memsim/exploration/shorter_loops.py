@@ -19,7 +19,9 @@ from memsim.sources.ptx.trace import KernelRun
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, Chunk
 
-LENGTHS = 5, 10  # iterations that are executed
+# Iterations that are executed. A pipelined loop needs some until it is full: with 5 and 10, four matrix products on an
+# RTX 4090 took 3 to 24 % less time than whole ones; with these, 0 to 4 % more.
+LENGTHS = 12, 24
 LEAST = 3 * LENGTHS[1]  # iterations from which on it is worth while
 
 
