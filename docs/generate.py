@@ -1,4 +1,4 @@
-"""The generated pages of the manual: commands, GPU fields, presets, the Python API, and one page per room of memsim/.
+"""The generated pages of the manual: commands, GPU fields, presets, opcodes, the Python API, and a page per room.
 
 MkDocs calls this file as a hook, so that ``make docs`` never shows an old page. ``python docs/generate.py FOLDER``
 writes the same pages as Markdown files.
@@ -26,6 +26,7 @@ def pages() -> dict[str, str]:
         "reference/gpu_fields.md": gpu_fields(),
         "reference/presets.md": presets(),
         "reference/python.md": python_api(),
+        "reference/machine_code.md": machine_code(),
         **rooms(),
     }
 
@@ -105,6 +106,20 @@ def gpu_fields() -> str:
         text.append(
             "\n".join([*([_summary(enum), ""] if _summary(enum) else []), "| value | note |", "|---|---|", *rows])
         )
+    return "\n\n".join(text) + "\n"
+
+
+def machine_code() -> str:
+    """Every opcode that memsim runs as machine code."""
+    from memsim.sources.sass.opcodes import reference
+
+    text = [
+        "# Machine code",
+        "This page lists the opcodes that memsim executes, of compute capability 7.0 to 12.0. A kernel with another "
+        "opcode or modifier runs as PTX, and `memsim info` says why.",
+    ]
+    rows = [f"| `{name}` | {kind} | {modifiers} | {_cell(meaning)} |" for name, kind, modifiers, meaning in reference()]
+    text += ["\n".join(["| opcode | unit | modifiers | meaning |", "|---|---|---|---|", *rows])]
     return "\n\n".join(text) + "\n"
 
 

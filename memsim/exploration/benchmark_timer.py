@@ -23,13 +23,14 @@ import numpy as np
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
 from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, choose_sample, trace_sample
-from memsim.exploration.loop_times import LoopTimes, most_similar
+from memsim.exploration.loop_times import LoopTimes, SampleTime, most_similar
 from memsim.exploration.shorter_loops import MainLoop
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.l2.parameters import max_dirty
 from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
@@ -210,27 +211,29 @@ class BenchmarkTimer:
             return similar.scaled(waves, iterations)
         self.least_share = min(self.least_share, len(sample.teams) * run.device.team / run.launch.n_blocks)
         times = self._replayed(run, shape, sample, flushed)
-        if sample.is_cut and times[1][0] <= times[0][0]:  # they do not show what one iteration takes
+        if (
+            sample.is_cut and times[1].milliseconds <= times[0].milliseconds
+        ):  # they do not show what one iteration takes
             sample = replace(sample, is_cut=False)
             times = self._replayed(run, shape, sample, flushed)
-        milliseconds, executed = times[-1]
+        milliseconds = times[-1].milliseconds
         if not iterations:
             return milliseconds
         each = milliseconds / iterations
         if sample.is_cut:
             self.cut += 1
-            each = (milliseconds - times[0][0]) / (executed - times[0][1])
-            milliseconds += each * (iterations - executed)
+            each = times[-1].each_more_than(times[0])
+            milliseconds += each * (iterations - times[-1].iterations)
         known.append(LoopTimes(waves, iterations, milliseconds, each))
         return milliseconds
 
-    def _replayed(
-        self, run: KernelRun, shape: LaunchShape, sample: LaunchSample, flushed: bool
-    ) -> list[tuple[float, float]]:
-        """Milliseconds of the launch by its sample, and iterations; where a loop is cut, with each of LENGTHS."""
+    def _replayed(self, run: KernelRun, shape: LaunchShape, sample: LaunchSample, flushed: bool) -> list[SampleTime]:
+        """The time of the launch by its sample; where a loop is cut, with each of LENGTHS."""
         with Scratch() as name:
             return [
-                (replay_sample(Trace.open(one.path), self.gpu, Path(name), flushed, one.share), one.iterations)
+                SampleTime(
+                    one.iterations, *replay_sample(Trace.open(one.path), self.gpu, Path(name), flushed, one.share)
+                )
                 for one in trace_sample(run, Path(name), self.gpu, shape, sample)
             ]
 
@@ -244,8 +247,8 @@ class BenchmarkTimer:
         return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, loop.pattern, flushed), [])
 
 
-def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> float:
-    """Milliseconds of the launch that a trace is a sample of, or all of it.
+def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> tuple[float, float]:
+    """Of the launch that a trace is a sample of, or all of it: its milliseconds, and those of its busiest pipe.
 
     Args:
         flushed: as for BenchmarkTimer.
@@ -270,7 +273,9 @@ def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: fl
     about = {"gpu": gpu.model_dump(mode="json"), "trace": replayed}
     trials = Trials.of({0: trial}, about=about, ops=ops, arrays=arrays, sources={})
     cycles = launch_time(trials).cycles.mean + (gpu.launch.idle_cycles or 0) + (gpu.launch.active_cycles or 0)
-    return cycles / gpu.sm.clock_mhz / 1000
+    busy = max(pipe_cycles(gpu, trace.issue.mixes, own.instructions["instruction_mix"]).values(), default=0.0)
+    busy *= trace.launch.n_blocks / trace.n_blocks / gpu.sm.count
+    return cycles / gpu.sm.clock_mhz / 1000, busy / gpu.sm.clock_mhz / 1000
 
 
 def _dirty_share(trace: Trace, gpu: GPU, lines: int, share: float) -> float:

@@ -13,6 +13,32 @@ SIMILAR = 3.0  # largest ratio of two launches' blocks times iterations
 
 
 @dataclass(frozen=True)
+class SampleTime:
+    """A launch's time by a sample.
+
+    Attributes:
+        iterations: of the main loop that the sample executes.
+        milliseconds: of the whole launch, with so many iterations.
+        busy: milliseconds for which its busiest pipe would be busy.
+    """
+
+    iterations: float
+    milliseconds: float
+    busy: float = 0.0
+
+    def each_more_than(self, other: SampleTime) -> float:
+        """Milliseconds of each iteration more than another sample has: not less than the busiest pipe needs.
+
+        A few iterations may hide behind the loads and stores before and after the loop, but not all of a long loop's.
+
+        >>> SampleTime(24, 3.0, busy=2.0).each_more_than(SampleTime(14, 2.5, busy=1.0))
+        0.1
+        """
+        slopes = (self.milliseconds - other.milliseconds, self.busy - other.busy)
+        return max(slopes) / (self.iterations - other.iterations)
+
+
+@dataclass(frozen=True)
 class LoopTimes:
     """A launch that was simulated.
 

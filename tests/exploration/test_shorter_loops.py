@@ -7,6 +7,7 @@ import pytest
 
 from memsim.exploration.benchmark_timer import BenchmarkTimer
 from memsim.exploration.launch_sample import MOST_ROWS, choose_sample
+from memsim.exploration.loop_times import SampleTime
 from memsim.exploration.shorter_loops import LEAST, LENGTHS, iterations, main_loop, team_rows
 from memsim.gpu.presets import load_gpu, override
 from memsim.sources.ptx.launch import PtxLaunch
@@ -135,7 +136,7 @@ def test_whole_loop_runs_where_more_iterations_seem_faster(placed, monkeypatch):
 
     def replayed(_, run, shape, sample, flushed):
         cuts.append(sample.is_cut)
-        return [(0.3, 5.0), (0.2, 10.0)] if sample.is_cut else [(0.5, 96.0)]
+        return [SampleTime(5, 0.3), SampleTime(10, 0.2)] if sample.is_cut else [SampleTime(96, 0.5)]
 
     monkeypatch.setattr(BenchmarkTimer, "_replayed", replayed)
     assert BenchmarkTimer(load_gpu("a100")).simulate(ready(placed), False, 5_000) == 0.5

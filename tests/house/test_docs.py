@@ -26,6 +26,7 @@ from memsim.gpu import config
 from memsim.gpu.presets import provenance
 from memsim.report.text import counter_rows, ratio_rows
 from memsim.sources.describe import Recorder, load_workload
+from memsim.sources.sass.opcodes import OPCODES
 
 MOST_WORDS = 16_000
 
@@ -305,6 +306,8 @@ def test_the_reference_has_every_field_and_command():
         for option in (one for one in commands[name].params if one.opts[0].startswith("--") and not one.hidden):
             assert option.opts[0] in pages["reference/commands.md"], option.opts
     assert "::: memsim.api.replay.simulate\n" in pages["reference/python.md"]
+    rows = [line.split(" | ") for line in pages["reference/machine_code.md"].splitlines() if line.startswith("| `")]
+    assert {row[0].strip("| `") for row in rows} == set(OPCODES) and all(row[3].strip(" |") for row in rows)
 
 
 @pytest.mark.parametrize("page", [*FIRST_PAGES[:3], *MANUAL], ids=_name)

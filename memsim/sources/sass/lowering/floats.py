@@ -75,6 +75,7 @@ def emit_operation(
 
 def _single(what: Float, count: int) -> object:
     def lower(b: SassBuilder) -> None:
+        """FADD, FMUL and FFMA: the sum, product or fused product and sum of singles."""
         if len(b.operands) != count + 1:
             raise b.unknown()
         emit_operation(b, what, b.to(b.operand(0)), [single(b, k + 1) for k in range(count)], Type.f32)
@@ -91,6 +92,7 @@ def _to_pair(what: Float, count: int, kind: Type, read: Callable[[SassBuilder, i
     """An operation of 64 bits on `count` operands, whose result goes to a pair of registers."""
 
     def lower(b: SassBuilder) -> None:
+        """DADD, DMUL and DFMA, of doubles; FADD2, FMUL2 and FFMA2, of two singles each."""
         if len(b.operands) != count + 1:
             raise b.unknown()
         result = b.temp()
@@ -231,6 +233,7 @@ def _merged_constants(b: SassBuilder) -> None:
 
 def _halves(what: Float, count: int) -> object:
     def lower(b: SassBuilder) -> None:
+        """HADD2, HMUL2 and HFMA2: the sum, product or fused product and sum of two halves each."""
         _merged_constants(b)
         if len(b.operands) != count + 1 or b.has("F32"):
             raise b.unknown()
