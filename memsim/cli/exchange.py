@@ -162,6 +162,29 @@ def export_accelsim(
         typer.echo("\n".join(printable(str(file)) for file in files))
 
 
+@exports.command("nvbit")
+def export_nvbit(
+    paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in launch order.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The log to write.")],
+    force: Force = False,
+    quiet: QuietFiles = False,
+) -> None:
+    """Write traces as NVBit's mem_trace prints them: the addresses of every access, and nothing else.
+
+    \b
+    memsim export nvbit spmv.h5 -o mem_trace.log
+    """
+    from memsim.sources.imported.nvbit import export_nvbit as write
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+    from memsim.trace.reader import Trace
+
+    with keeping_existing(force), bar("warps", hidden=quiet) as advance:
+        write([Trace.open(path) for path in paths], out, progress=advance)
+    if not quiet:
+        typer.echo(printable(str(out)))
+
+
 @exports.command("perfetto")
 def export_perfetto(
     path: Annotated[Path, typer.Argument(metavar="FILE", help="A program's profile, or a trace file.")],

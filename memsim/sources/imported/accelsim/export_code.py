@@ -105,7 +105,7 @@ def _opcodes(mix: np.ndarray) -> list[str]:
     return [name for name, count in counts.items() for _ in range(count)]
 
 
-def _own_opcode(op: StaticInstruction) -> str:
+def own_opcode(op: StaticInstruction) -> str:
     """The code's own opcode, where its addresses are those of the trace; else one that does the same there."""
     opcode = op.text.split()[0]
     where = decode(opcode).where
@@ -144,7 +144,7 @@ class _WarpCode:
         read = self._read([_ADDRESS] if op.kind is OpKind.load else [_ADDRESS, _VALUE])
         loads = op.kind in (OpKind.load, OpKind.atomic) and not op.async_copy
         written = self._written(max(1, op.width // 4), sets) if loads else "0 "
-        opcode = _own_opcode(op)
+        opcode = own_opcode(op)
         self.out.append(f"{FIRST_PC + PC_STEP * number:04x} {mask:08x} {written}{opcode} {read} {op.width} {where} \n")
 
     def _written(self, registers: int, sets: int) -> str:
