@@ -1,6 +1,6 @@
 """A trace that leaves as NVBit's mem_trace text and is imported again accesses the same addresses.
 
-In shared memory the text does not tell a lane at address 0 from one that is off.
+In shared memory a lane at address 0 and one that is off look alike in the text.
 """
 
 from __future__ import annotations
