@@ -157,7 +157,7 @@ def _options(headers: Sequence[Path]) -> list[str]:
     return [
         str(compiler.path), "-O3", "-std=c++17", *LENIENT, "-cudart", "shared", "-lineinfo", "--no-compress",
         "-gencode", codes,
-        *(f"-D{one}" for one in _RENAMED), *(f"-Xcompiler=-idirafter,{one}" for one in [*wheel_includes(), *headers]),
+        *(f"-D{one}" for one in _RENAMED), *wheel_includes(), *(f"-Xcompiler=-idirafter,{one}" for one in headers),
     ]  # fmt: skip
 
 
