@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from experiments.harness import dependencies, schedule, scoreboard
+from experiments.harness.mechanisms import missed_table
 from experiments.harness.readme import fill
 from experiments.harness.study import Outcome, Setting
 from memsim.support.result_cache import VARIABLE
@@ -116,7 +117,7 @@ def _run_apart(names: Sequence[str], jobs: int, budget: float | None) -> int:
 def _fill_scoreboard() -> None:
     """Write every study's last rows into the README of all studies."""
     last = {name: scoreboard.kept(EXPERIMENTS / name / KEPT) for name in STUDIES}
-    fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last)})
+    fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last), "missed": missed_table(last)})
 
 
 def stale_text(names: Sequence[str]) -> str:
