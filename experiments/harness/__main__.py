@@ -13,11 +13,13 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from experiments.harness import dependencies, schedule, scoreboard
+from experiments.harness.mechanisms import missed_table
 from experiments.harness.readme import fill
 from experiments.harness.study import Outcome, Setting
 from memsim.support.result_cache import VARIABLE
 
 EXPERIMENTS = Path(__file__).parents[1]
+PYTHON = "MEMSIM_PYTHON"
 KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
 STUDIES: tuple[str, ...] = (
     "baghsorkhi2012",
@@ -46,7 +48,7 @@ STUDIES: tuple[str, ...] = (
     "liger",
 )
 
-# The packages that studies need in addition to memsim's own.
+# The packages that studies need in addition to memsim's own. They run their programs with PYTHON, where it is set.
 NEEDS = {"triton": ("triton", "torch"), "liger": ("triton", "torch")}
 
 
@@ -115,7 +117,7 @@ def _run_apart(names: Sequence[str], jobs: int, budget: float | None) -> int:
 def _fill_scoreboard() -> None:
     """Write every study's last rows into the README of all studies."""
     last = {name: scoreboard.kept(EXPERIMENTS / name / KEPT) for name in STUDIES}
-    fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last)})
+    fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last), "missed": missed_table(last)})
 
 
 def stale_text(names: Sequence[str]) -> str:
@@ -133,7 +135,8 @@ def stale_text(names: Sequence[str]) -> str:
 
 def _runnable() -> list[str]:
     """All studies but those whose packages are not installed; one line names each of these."""
-    missing = {name: package for name, needed in NEEDS.items() for package in needed if not find_spec(package)}
+    needs = {} if os.environ.get(PYTHON) else NEEDS
+    missing = {name: package for name, needed in needs.items() for package in needed if not find_spec(package)}
     for name, package in missing.items():
         print(f"{name}: left out, as {package} is not installed: pip install {package}", file=sys.stderr)
     return [name for name in STUDIES if name not in missing]

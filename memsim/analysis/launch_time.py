@@ -181,9 +181,16 @@ def _turned_over(trials: Trials) -> np.ndarray:
 
 
 def _filled(trials: Trials) -> np.ndarray:
-    """Sectors that came into L2: [t]."""
+    """Sectors that came into L2: [t].
+
+    Of the sectors that memory reads, the partition that is not their home keeps copies of those that its SMs load: of
+    one in two partitions, half (:mod:`memsim.hierarchy.l2.partitions`).
+    """
     sectors = trials.counters.sum(axis=1)[..., CountUnit.sectors]
-    return np.asarray(sectors[:, Level.dram, _READS].sum(axis=1) + sectors[:, Level.l2, _NEW].sum(axis=1))
+    copied = 1 - 1 / trials.about["gpu"]["l2"].get("partitions", 1)
+    return np.asarray(
+        (1 + copied) * sectors[:, Level.dram, _READS].sum(axis=1) + sectors[:, Level.l2, _NEW].sum(axis=1)
+    )
 
 
 def _l2_sectors(trials: Trials) -> int:
