@@ -189,6 +189,8 @@ def _same(word: str) -> str:
     names, _, streams = word.partition(":")
     name, _, function = names.partition("=")
     function = function or name.replace("cuda", "cu", 1)
+    if streams.startswith("k"):
+        return f"MEMSIM_SAME_OF_KERNEL({name}, {function}, {'abcdef'[int(streams[1]) - 1]})\n"
     call = f"MEMSIM_SAME({name}, {function}, a, b, c, d, e, f)\n"
     return call + (f"MEMSIM_SAME({name}_ptsz, {function}, {_own(streams)})\n" if streams else "")
 

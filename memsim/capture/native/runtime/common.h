@@ -26,6 +26,8 @@ inline Error check_device(int device) {
 
 // registration.cpp: the function of a kernel's host stub, or of a cudaKernel_t / cudaFunction_t; loads its module.
 Error resolve_function(const void* symbol, Function** function);
+// The same where nothing else has connected to the device yet.
+Error with_function(const void* symbol, Function** function);
 // The variable of a host symbol.
 Error resolve_variable(const void* symbol, Variable* variable);
 
