@@ -111,6 +111,14 @@ int launch_of(const KernelParametersV1& p, Function* kernel, Operation* operatio
   *operation = std::move(launch);
   return status::success;
 }
+// What `then` returns for the operation that launches a kernel with these parameters.
+template <class Then>
+int with_launch(const KernelParametersV1* p, Function* kernel, Then then) {
+  MEMSIM_REQUIRE(p, invalid_value);
+  Operation operation;
+  MEMSIM_RETURN_IF(launch_of(*p, kernel, &operation));
+  return then(std::move(operation));
+}
 Operation fill_of(const FillParametersV1& p) {
   Fill fill;
   fill.address = p.address;
@@ -259,16 +267,11 @@ CU cuGraphExecNodeSetParams(GraphExec* exec, GraphNode* node, NodeParameters* p)
 // -- kernels ----------------------------------------------------------------------------------------------------------------------
 
 CU cuGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return add(node, graph, from, n, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return add(node, graph, from, n, std::move(made)); });
 }
 CU cuGraphAddKernelNode_v2(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return add(node, graph, from, n, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return add(node, graph, from, n, std::move(made)); });
 }
 CU cuGraphKernelNodeGetParams(GraphNode* node, KernelParametersV1* p) { return get_launch(node, p); }
 CU cuGraphKernelNodeGetParams_v2(GraphNode* node, KernelParameters* p) {
@@ -278,28 +281,18 @@ CU cuGraphKernelNodeGetParams_v2(GraphNode* node, KernelParameters* p) {
   return get_launch(node, &p->base);
 }
 CU cuGraphKernelNodeSetParams(GraphNode* node, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return set_in_node(node, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return set_in_node(node, std::move(made)); });
 }
 CU cuGraphKernelNodeSetParams_v2(GraphNode* node, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return set_in_node(node, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return set_in_node(node, std::move(made)); });
 }
 CU cuGraphExecKernelNodeSetParams(GraphExec* exec, GraphNode* node, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return set_in_exec(exec, node, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return set_in_exec(exec, node, std::move(made)); });
 }
 CU cuGraphExecKernelNodeSetParams_v2(GraphExec* exec, GraphNode* node, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return set_in_exec(exec, node, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return set_in_exec(exec, node, std::move(made)); });
 }
 CU cuGraphKernelNodeSetAttribute(GraphNode* node, int id, const void* value) {
   MEMSIM_REQUIRE(value && is_node(node), invalid_value);

@@ -36,6 +36,8 @@ Error make_launch(const void* symbol, Dim3 grid, Dim3 block, void* const* argume
 std::string call_site(const void* return_address);
 
 // copies.cpp
+Copy make_line(void* to, const void* from, size_t bytes, int kind);
+inline bool is_copy_kind(int kind) { return kind >= 0 && kind <= 4; }
 Error make_copy(const Memcpy3D& given, Copy* copy);
 Memcpy3D unmake_copy(const Copy& copy);
 

@@ -8,27 +8,16 @@ namespace memsim::runtime {
 
 namespace {
 
-Copy line(void* to, const void* from, size_t bytes, int kind) {
-  Copy copy;
-  copy.destination.address = address_of(to);
-  copy.source.address = address_of(from);
-  copy.width_bytes = bytes;
-  copy.direction = Direction(kind);
-  return copy;
-}
-
 Copy plane(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height, int kind) {
-  Copy copy = line(to, from, width, kind);
+  Copy copy = make_line(to, from, width, kind);
   copy.destination.pitch = to_pitch;
   copy.source.pitch = from_pitch;
   copy.height = height;
   return copy;
 }
 
-bool is_kind(int kind) { return kind >= 0 && kind <= 4; }
-
 Error run(Copy copy, StreamHandle stream, bool wait) {
-  if (!is_kind(int(copy.direction))) return done(error_invalid_memcpy_direction);
+  if (!is_copy_kind(int(copy.direction))) return done(error_invalid_memcpy_direction);
   Stream* in = stream_of(stream);
   return done(wait ? submit_and_wait(in, std::move(copy)) : submit(in, std::move(copy)));
 }
@@ -87,13 +76,22 @@ Error copy_from_array(void* to, size_t pitch, Array* from, size_t x, size_t y, s
 
 }  // namespace
 
+Copy make_line(void* to, const void* from, size_t bytes, int kind) {
+  Copy copy;
+  copy.destination.address = address_of(to);
+  copy.source.address = address_of(from);
+  copy.width_bytes = bytes;
+  copy.direction = Direction(kind);
+  return copy;
+}
+
 Error make_copy(const Memcpy3D& given, Copy* copy) {
   bool to_array = given.destination_array != nullptr, from_array = given.source_array != nullptr;
   if (to_array == (given.destination.ptr != nullptr) || from_array == (given.source.ptr != nullptr))
     return error_invalid_value;  // exactly one of array and pointer
   if ((to_array && !is_array(given.destination_array)) || (from_array && !is_array(given.source_array)))
     return error_invalid_resource_handle;
-  if (!is_kind(given.kind)) return error_invalid_memcpy_direction;
+  if (!is_copy_kind(given.kind)) return error_invalid_memcpy_direction;
   copy->destination = side_of(given.destination_array, given.destination_position, given.destination);
   copy->source = side_of(given.source_array, given.source_position, given.source);
   size_t unit = to_array ? given.destination_array->texel_bytes() : from_array ? given.source_array->texel_bytes() : 1;
@@ -127,19 +125,19 @@ using namespace memsim::runtime;
 // -- linear memory
 
 MEMSIM_CUDA Error cudaMemcpy(void* to, const void* from, size_t bytes, int kind) {
-  return run(line(to, from, bytes, kind), nullptr, true);
+  return run(make_line(to, from, bytes, kind), nullptr, true);
 }
 MEMSIM_CUDA Error cudaMemcpyAsync(void* to, const void* from, size_t bytes, int kind, StreamHandle stream) {
-  return run(line(to, from, bytes, kind), stream, false);
+  return run(make_line(to, from, bytes, kind), stream, false);
 }
 MEMSIM_CUDA Error cudaMemcpyPeer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
   if (to_device || from_device) return done(error_invalid_device);
-  return run(line(to, from, bytes, int(Direction::device_to_device)), nullptr, true);
+  return run(make_line(to, from, bytes, int(Direction::device_to_device)), nullptr, true);
 }
 MEMSIM_CUDA Error cudaMemcpyPeerAsync(void* to, int to_device, const void* from, int from_device, size_t bytes,
                                       StreamHandle stream) {
   if (to_device || from_device) return done(error_invalid_device);
-  return run(line(to, from, bytes, int(Direction::device_to_device)), stream, false);
+  return run(make_line(to, from, bytes, int(Direction::device_to_device)), stream, false);
 }
 MEMSIM_CUDA Error cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                size_t height, int kind) {
@@ -217,7 +215,7 @@ static Error copy_array_bytes(Array* array, size_t x, size_t y, void* other, siz
                               StreamHandle stream, bool wait) {
   if (!is_array(array)) return done(error_invalid_resource_handle);
   void* inside = pointer_to(array->address + y * array->row_bytes() + x);
-  return run(to_array ? line(inside, other, count, kind) : line(other, inside, count, kind), stream, wait);
+  return run(to_array ? make_line(inside, other, count, kind) : make_line(other, inside, count, kind), stream, wait);
 }
 MEMSIM_CUDA Error cudaMemcpyToArray(Array* to, size_t x, size_t y, const void* from, size_t count, int kind) {
   return copy_array_bytes(to, x, y, const_cast<void*>(from), count, kind, true, nullptr, true);

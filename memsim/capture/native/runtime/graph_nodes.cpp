@@ -26,12 +26,7 @@ Error make_memcpy(const Memcpy3D& given, Operation* operation) {
   return failed;
 }
 Error make_line(const Line& given, Operation* operation) {
-  Copy copy;
-  copy.destination.address = address_of(given.to);
-  copy.source.address = address_of(given.from);
-  copy.width_bytes = given.bytes;
-  copy.direction = Direction(given.kind);
-  *operation = copy;
+  *operation = make_line(given.to, given.from, given.bytes, given.kind);
   return success;
 }
 Error make_to_symbol(const SymbolCopy& given, Operation* operation) {

@@ -16,31 +16,22 @@ Error inside(const void* symbol, size_t offset, size_t bytes, void** pointer) {
   return success;
 }
 
-Copy copy_of(void* to, const void* from, size_t bytes, int kind) {
-  Copy copy;
-  copy.destination.address = address_of(to);
-  copy.source.address = address_of(from);
-  copy.width_bytes = bytes;
-  copy.direction = Direction(kind);
-  return copy;
-}
-
 constexpr int to_host = int(Direction::device_to_host), to_device = int(Direction::host_to_device);
 
 Error to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset, int kind, StreamHandle stream,
                 bool wait) {
   void* inner = nullptr;
-  if (kind == to_host || kind < 0 || kind > 4) return done(error_invalid_memcpy_direction);
+  if (kind == to_host || !is_copy_kind(kind)) return done(error_invalid_memcpy_direction);
   if (Error failed = inside(symbol, offset, bytes, &inner)) return done(failed);
-  Copy copy = copy_of(inner, from, bytes, kind);
+  Copy copy = make_line(inner, from, bytes, kind);
   return done(wait ? submit_and_wait(stream_of(stream), copy) : submit(stream_of(stream), copy));
 }
 
 Error from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, int kind, StreamHandle stream, bool wait) {
   void* inner = nullptr;
-  if (kind == to_device || kind < 0 || kind > 4) return done(error_invalid_memcpy_direction);
+  if (kind == to_device || !is_copy_kind(kind)) return done(error_invalid_memcpy_direction);
   if (Error failed = inside(symbol, offset, bytes, &inner)) return done(failed);
-  Copy copy = copy_of(to, inner, bytes, kind);
+  Copy copy = make_line(to, inner, bytes, kind);
   return done(wait ? submit_and_wait(stream_of(stream), copy) : submit(stream_of(stream), copy));
 }
 
