@@ -16,7 +16,6 @@ inline StreamHandle per_thread(StreamHandle handle) { return handle ? handle : r
 inline uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 inline void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
 inline Extent3 extent(const Dim3& size) { return {size.x, size.y, size.z}; }
-inline Dim3 dim3(const Extent3& size) { return {size.x, size.y, size.z}; }
 
 // There is one device, number 0.
 inline Error check_device(int device) {
