@@ -148,26 +148,6 @@ def _clock(m, w, pc, active):
 
 
 @loop
-def _atomic(m, w, pc, active):
-    return atomic(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _copy_async(m, w, pc, active):
-    return copy_async(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _texture(m, w, pc, active):
-    return textures.fetch(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _surface(m, w, pc, active):
-    return textures.surface(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
 def _commit(m, w, pc, active):
     commit(m, m.records[w], w, m.status[BASE_WARP] + w)
     return DONE
@@ -190,27 +170,6 @@ def _matrix_load(m, w, pc, active):
 def _matrix_store(m, w, pc, active):
     warp = m.status[BASE_WARP] + w
     return matrix(m, m.records[w], w, warp, pc, m.registers[w], m.code[pc], active, True)
-
-
-@loop
-def _bulk(m, w, pc, active):
-    return copy_bulk(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _tensor(m, w, pc, active):
-    return copy_tensor(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _mbarrier(m, w, pc, active):
-    warp, r, predicates = m.status[BASE_WARP] + w, m.registers[w], m.predicates[w]
-    return mbarrier(m, m.records[w], w, warp, pc, r, m.code[pc], predicates, active)
-
-
-@loop
-def _cluster_barrier(m, w, pc, active):
-    return cluster_barrier(m, m.records[w], m.code[pc])
 
 
 @loop
@@ -261,17 +220,17 @@ LOOPS = {
     Micro.integer: _integer,
     Micro.floating: _floating,
     Micro.convert: _convert,
-    Micro.atomic: _atomic,
+    Micro.atomic: atomic,
     Micro.matrix_load: _matrix_load,
     Micro.matrix_store: _matrix_store,
-    Micro.copy_async: _copy_async,
-    Micro.texture: _texture,
-    Micro.surface: _surface,
+    Micro.copy_async: copy_async,
+    Micro.texture: textures.fetch,
+    Micro.surface: textures.surface,
     Micro.commit: _commit,
     Micro.wait_group: _wait_group,
-    Micro.bulk: _bulk,
-    Micro.tensor: _tensor,
-    Micro.mbarrier: _mbarrier,
+    Micro.bulk: copy_bulk,
+    Micro.tensor: copy_tensor,
+    Micro.mbarrier: mbarrier,
     Micro.shuffle: _shuffle,
     Micro.vote: _vote,
     Micro.match: _match,
@@ -282,7 +241,7 @@ LOOPS = {
     Micro.leave: _leave,
     Micro.mma: _mma,
     Micro.wgmma: _wgmma,
-    Micro.cluster_barrier: _cluster_barrier,
+    Micro.cluster_barrier: cluster_barrier,
     Micro.host_call: _host_call,
 }
 N_LOOPS = max(LOOPS) + 1
