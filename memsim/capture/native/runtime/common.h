@@ -35,6 +35,21 @@ Error make_launch(const void* symbol, Dim3 grid, Dim3 block, void* const* argume
 std::string call_site(const void* return_address);
 
 // copies.cpp
+struct CheckedCopy {  // a copy, or why it cannot be made
+  CheckedCopy(Copy made) : copy(std::move(made)) {}
+  CheckedCopy(Error why) : failed(why) {}
+  Error failed = success;
+  Copy copy;
+};
+Error run(const CheckedCopy& made, StreamHandle stream, bool wait);
+// A function that waits for its copy, the same in a stream, and that with the thread's own stream instead of stream 0.
+#define MEMSIM_LIST(...) __VA_ARGS__
+#define MEMSIM_COPY_FUNCTIONS(name, parameters, copy)                                                                  \
+  MEMSIM_CUDA Error name(MEMSIM_LIST parameters) { return run(copy, nullptr, true); }                                  \
+  MEMSIM_CUDA Error name##Async(MEMSIM_LIST parameters, StreamHandle stream) { return run(copy, stream, false); }      \
+  MEMSIM_CUDA Error name##Async_ptsz(MEMSIM_LIST parameters, StreamHandle stream) {                                    \
+    return run(copy, per_thread(stream), false);                                                                       \
+  }
 Copy make_line(void* to, const void* from, size_t bytes, int kind);
 inline bool is_copy_kind(int kind) { return kind >= 0 && kind <= 4; }
 Error make_copy(const Memcpy3D& given, Copy* copy);
