@@ -19,20 +19,7 @@ from memsim.sources.ptx.machine.access import (
     read,
     write,
 )
-from memsim.sources.ptx.machine.codes import (
-    COUNT,
-    LANES,
-    LIST,
-    MASK,
-    RANK_SHIFT,
-    SHARED_WINDOW,
-    A,
-    B,
-    C,
-    Stop,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, RANK_SHIFT, SHARED_WINDOW, A, B, C, Stop, X, Y
 from memsim.sources.ptx.machine.log import STORES, find
 from memsim.sources.ptx.machine.mbarriers import complete_bytes, mbarrier_of
 from memsim.sources.ptx.machine.phases import let_copies_arrive

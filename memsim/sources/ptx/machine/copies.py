@@ -18,20 +18,7 @@ from memsim.sources.ptx.machine.access import (
     read,
     write,
 )
-from memsim.sources.ptx.machine.codes import (
-    BROUGHT,
-    COMMITTED,
-    COUNT,
-    LANES,
-    LIST,
-    MASK,
-    MOST_GROUPS,
-    A,
-    B,
-    C,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import BROUGHT, COMMITTED, COUNT, LANES, LIST, MASK, MOST_GROUPS, A, B, C, X, Y
 from memsim.sources.ptx.machine.log import WAITED, find, wait_for
 from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 from memsim.sources.waits import COPIES, LOADS

@@ -12,21 +12,7 @@ from memsim.sources.ptx.machine.access import DONE, OUTSIDE
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
-from memsim.sources.ptx.machine.codes import (
-    CLOCK,
-    COUNT,
-    DST,
-    LANES,
-    OP,
-    SHIFT,
-    STEPS,
-    A,
-    C,
-    Micro,
-    Stop,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import CLOCK, COUNT, DST, LANES, OP, SHIFT, STEPS, A, C, Micro, Stop, X, Y
 from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
 from memsim.sources.ptx.machine.mbarriers import mbarrier
 from memsim.sources.ptx.machine.tables import (

@@ -14,19 +14,7 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined, loop
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, YIELDED, host_of, read, write
-from memsim.sources.ptx.machine.codes import (
-    COUNT,
-    DST,
-    LANES,
-    LIST,
-    MIX,
-    SPINS,
-    STATUS,
-    A,
-    B,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, MIX, SPINS, STATUS, A, B, X, Y
 from memsim.sources.ptx.machine.log import find
 from memsim.sources.ptx.machine.phases import (
     BEFORE,
