@@ -1,4 +1,4 @@
-"""A board's own preset: what its driver says, what walks find, and for the rest the nearest preset that is known."""
+"""Measures a GPU's preset: its driver's properties, what pointer chases find, and the nearest preset for the rest."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _FIELDS = {
 def calibrate_gpu(
     probed: ProbedGPU, base: str | None, curve_file: str, progress: Callable[[str], None]
 ) -> tuple[str, Calibration]:
-    """Measure a board; an interrupt ends the measurement and keeps what has been found.
+    """Measure a GPU; an interrupt ends the measurement and keeps what has been found.
 
     Args:
-        base: preset or path that states the rest; None: the newest preset that is no newer than the board.
+        base: preset or path that states the rest; None: the newest preset that is no newer than the GPU.
         curve_file: where the curve goes, as sources name it.
-        progress: called with what is looked for.
+        progress: called with what is measured next.
 
     Returns:
-        The board's name, and what was found.
+        The GPU's name, and what was found.
 
     Raises:
-        InputError: no board answers, or what its driver says is impossible.
+        InputError: no GPU responds, or its driver reports impossible properties.
     """
     device = probed.properties()
     source = f"memsim calibrate, {device.name}, {date.today().isoformat()}, {curve_file}"

@@ -22,7 +22,7 @@ FLAGS = (
 SUPPORTED_RUNTIMES = (12, 13)
 _FAT_BINARIES = (".nv_fatbin", ".nv_relfatbin", "__nv_relfatbin")
 _RUNTIME = re.compile(r"libcudart\.so\.(\d+)")
-_NEEDED, _STRINGS, _RPATH = 1, 5, 15  # tags of the dynamic section (ELF-64 object file format 1.5, figure 5-10)
+_NEEDED, _RPATH = 1, 15  # tags of the dynamic section (ELF-64 object file format 1.5, figure 5-10)
 _DYNAMIC = struct.Struct("<qQ")
 
 

@@ -181,6 +181,7 @@ def _write_tables(folder: Path) -> None:
     functions = [f"FUNCTION({name})\n" for name in listed_names("runtime")]
     (folder / "unsupported.def").write_text("".join(functions))
     (folder / "same.def").write_text("".join(_same(word) for word in listed_names("same")))
+    (folder / "per_thread.def").write_text("".join(_per_thread(word) for word in listed_names("per_thread")))
 
 
 def _same(word: str) -> str:
@@ -188,9 +189,23 @@ def _same(word: str) -> str:
     names, _, streams = word.partition(":")
     name, _, function = names.partition("=")
     function = function or name.replace("cuda", "cu", 1)
+    if streams.startswith("k"):
+        return f"MEMSIM_SAME_OF_KERNEL({name}, {function}, {'abcdef'[int(streams[1]) - 1]})\n"
     call = f"MEMSIM_SAME({name}, {function}, a, b, c, d, e, f)\n"
-    own = ", ".join(f"own({each})" if str(k) in streams else each for k, each in enumerate("abcdef", 1))
-    return call + (f"MEMSIM_SAME({name}_ptsz, {function}, {own})\n" if streams else "")
+    return call + (f"MEMSIM_SAME({name}_ptsz, {function}, {_own(streams)})\n" if streams else "")
+
+
+def _per_thread(word: str) -> str:
+    """A macro call for a word of the list of functions that exist a second time for the thread's own stream."""
+    name, _, stream = word.partition(":")
+    if stream:
+        return f"MEMSIM_SAME({name}_ptsz, {name}, {_own(stream)})\n"
+    return f"MEMSIM_OTHER_NAME({name}_ptds, {name})\n"
+
+
+def _own(streams: str) -> str:
+    """Six arguments, of which these digits' are streams."""
+    return ", ".join(f"own({each})" if str(k) in streams else each for k, each in enumerate("abcdef", 1))
 
 
 def _named(units: Sequence[LibrarySource], *names: str) -> tuple[str, ...]:
@@ -317,7 +332,7 @@ def _linked_with(name: str, release: int) -> tuple[str, ...]:
 def _unit_digest(unit: LibrarySource, options: Sequence[str]) -> str:
     """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
     shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "names")
-    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".txt")]
+    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".def", ".txt")]
     paths += [path for folder in {file.parent for file in unit.files} for path in folder.iterdir() if path.is_file()]
     digest = hashlib.sha256("\0".join([*options, unit.text]).encode())
     for path in sorted(paths):

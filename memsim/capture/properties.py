@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 
-# Memory of a board in GiB (its data sheet), by preset; others have the default.
+# Memory of a GPU in GiB (its data sheet), by preset; others have the default.
 _MEMORY_GIB = {
     "a100": 40, "a40": 48, "b200": 180, "gh200": 96, "h100": 80, "h200": 141, "l40": 48, "l40s": 48, "p100": 16,
     "quadro-gv100": 32, "rtx-a6000": 48, "rtx2080ti": 11, "rtx3080": 10, "rtx4090": 24, "rtx5090": 32,

@@ -152,22 +152,9 @@ def predict(machine: AnalyticMachine, kernel: AnalyticKernel) -> Prediction:
         exec_cycles, infinite = comp_cycles * n * rep, float("inf")
         cpi = cycles_per_instruction(exec_cycles, kernel, active_sms)
         return Prediction(
-            n,
-            0.0,
-            0.0,
-            infinite,
-            infinite,
-            n,
-            1.0,
-            1.0,
-            0.0,
-            comp_cycles,
-            rep,
-            LimitingCase.computation,
-            exec_cycles,
-            0.0,
-            cpi,
-        )
+            n, 0.0, 0.0, infinite, infinite, n, 1.0, 1.0, 0.0, comp_cycles, rep, LimitingCase.computation,
+            exec_cycles, 0.0, cpi,
+        )  # fmt: skip
     mem_l, mem_cycles, departure_delay = latencies(machine, kernel)
     full = mem_l / departure_delay  # (16)
     per_warp = bandwidth_per_warp(machine.clock_mhz, kernel.load_bytes_per_warp, mem_l)

@@ -163,18 +163,9 @@ def _skew(mapping: np.ndarray, sectors: np.ndarray, units: int) -> float:
 
 @loop
 def _walk(
-    instructions,
-    lines,
-    masks,
-    first_instruction,
-    first_warp,
-    unit_cycles,
-    requested,
-    replied,
-    seen,
-    block_of,
+    instructions, lines, masks, first_instruction, first_warp, unit_cycles, requested, replied, seen, block_of,
     path_cycles,
-):
+):  # fmt: skip
     """Count what goes beyond L1, and what each warp waits for, block after block.
 
     Args:

@@ -189,16 +189,8 @@ def stacks(axis: Axes, bars: Bars) -> None:
     for number, name in enumerate(names):
         height = np.array([segments.get(name, 0.0) for segments in bars.values()])
         color = SERIES[number % len(SERIES)]
-        axis.bar(
-            np.arange(len(bars)),
-            height,
-            0.62,
-            bottom,
-            color=color,
-            edgecolor="white",
-            linewidth=1,
-            label=shortened(name, 24),
-        )
+        label = shortened(name, 24)
+        axis.bar(np.arange(len(bars)), height, 0.62, bottom, color=color, edgecolor="white", linewidth=1, label=label)
         for at, (below, own) in enumerate(zip(bottom, height, strict=True)):
             if own > _NARROW * tallest:
                 axis.text(at, below + own / 2, f"{own:.2f}", ha="center", va="center", fontsize=7.5, color="white")

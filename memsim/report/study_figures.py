@@ -167,15 +167,8 @@ def pareto(study: StudyTrials) -> Figure:
     figure, (axis,) = figure_style.panels(1, 1, 5.0, 3.6)
     axis.scatter(cost, times, s=16, color=figure_style.GREY, label="points")
     front = front_of(cost, times, lambda point, other: surely_less(study, point, other, 0))
-    axis.plot(
-        cost[front],
-        times[front],
-        "o-",
-        color=figure_style.VERMILION,
-        ms=5,
-        lw=1.2,
-        label="no point is significantly faster",
-    )
+    label = "no point is significantly faster"
+    axis.plot(cost[front], times[front], "o-", color=figure_style.VERMILION, ms=5, lw=1.2, label=label)
     for point in front[:12]:
         shown = ", ".join(value(study.points[point][name], name) for name in study.varied)
         axis.annotate(shown, (cost[point], times[point]), xytext=(4, 4), textcoords="offset points", fontsize=7)

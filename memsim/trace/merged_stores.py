@@ -11,14 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.trace.coalesce_loop import (
-    ADDRESS,
-    FULL_SECTOR,
-    MOST_TRANSACTIONS,
-    PARTIAL_SHIFT,
-    WORDS_SHIFT,
-    expand_lanes,
-)
+from memsim.trace.coalesce_loop import ADDRESS, FULL_SECTOR, MOST_TRANSACTIONS, PARTIAL_SHIFT, WORDS_SHIFT, expand_lanes
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag, OpKind
 
 _STORE = int(OpKind.store)

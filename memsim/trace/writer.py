@@ -214,12 +214,7 @@ class TraceWriter:
 
 def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
     return file.create_dataset(
-        name,
-        shape=(0,),
-        maxshape=(None,),
-        dtype=dtype,
-        chunks=(CHUNK_BYTES // dtype.itemsize,),
-        **hdf5.COMPRESSED,
+        name, shape=(0,), maxshape=(None,), dtype=dtype, chunks=(CHUNK_BYTES // dtype.itemsize,), **hdf5.COMPRESSED
     )
 
 

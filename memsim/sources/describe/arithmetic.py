@@ -51,10 +51,8 @@ __all__ = [
 ]
 
 ONE: dict[int, Becomes] = {each: {each: 1} for each in range(len(INSTRUCTION_CLASSES))}
-LOOP_ITERATION: Becomes = {
-    INTEGER: 1,
-    CONTROL: 1,
-}  # of a loop: the counter, and a comparison that is one with its branch
+# The counter, and a comparison that is one instruction with its branch.
+LOOP_ITERATION: Becomes = {INTEGER: 1, CONTROL: 1}
 
 _OF_FLOATS = {2: ONE[HALF], 4: ONE[FP32], 8: ONE[FP64]}  # by bytes
 # Of singles the ALU executes these (memsim.gpu.pipes): comparisons, and what selects one operand.

@@ -201,8 +201,4 @@ def _natural(first: Any, second: Any) -> bool:
     return bool(np.min(first, initial=0) >= 0 and np.min(second, initial=0) >= 0)  # of no lanes, too
 
 
-_C_MEANING: dict[np.ufunc, Any] = {
-    np.true_divide: _true_divide,
-    np.floor_divide: _quotient,
-    np.remainder: _remainder,
-}
+_C_MEANING: dict[np.ufunc, Any] = {np.true_divide: _true_divide, np.floor_divide: _quotient, np.remainder: _remainder}

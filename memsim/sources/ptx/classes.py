@@ -40,22 +40,10 @@ CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
 _FREE = frozenset(["cvta", "isspacep", "ret", "exit", "prefetchu", "pmevent"])
 _LOGIC = frozenset(["and", "or", "xor", "not"])
-_CONTROL = frozenset(
-    [
-        "bra",
-        "brx",
-        "vote",
-        "activemask",
-        "elect",
-        "fence",
-        "membar",
-        "nanosleep",
-        "setmaxnreg",
-        "trap",
-        "call",
-        "hostcall",
-    ]
-)
+_CONTROL = frozenset((
+    "bra", "brx", "vote", "activemask", "elect", "fence", "membar", "nanosleep", "setmaxnreg", "trap", "call",
+    "hostcall",
+))  # fmt: skip
 # A quotient to two units in the last place: assumed, after its scaling of the divisor.
 _FULL: Becomes = {FP32: 4, SPECIAL: 1}
 _ROUNDINGS = ("rn", "rz", "rm", "rp")

@@ -9,41 +9,18 @@ from functools import lru_cache
 from memsim.sources.ptx.module import Address, Instruction, Not, Operand, Register, Vector
 
 # Instructions whose first operand is no result.
-NO_RESULT = frozenset(
-    [
-        "st",
-        "red",
-        "bra",
-        "brx",
-        "ret",
-        "exit",
-        "bar",
-        "barrier",
-        "membar",
-        "fence",
-        "cp",
-        "prefetch",
-        "prefetchu",
-        "trap",
-        "brkpt",
-        "call",
-        "nanosleep",
-        "griddepcontrol",
-        "discard",
-        "applypriority",
-        "setmaxnreg",
-        "stmatrix",
-        "sust",
-        "pmevent",
-        "tensormap",
-        "multimem",
-        "stackrestore",
-    ]
-)
+NO_RESULT = frozenset((
+    "st", "red", "bra", "brx", "ret", "exit", "bar", "barrier", "membar", "fence", "cp", "prefetch", "prefetchu",
+    "trap", "brkpt", "call", "nanosleep", "griddepcontrol", "discard", "applypriority", "setmaxnreg", "stmatrix",
+    "sust", "pmevent", "tensormap", "multimem", "stackrestore",
+))  # fmt: skip
 _LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex", "tld4", "suld"])
 _ATOMICS = frozenset(["atom", "red"])
 LOADING = ("ld", "ldu", "atom", "ldmatrix", "tex", "tld4", "suld")  # later instructions wait for what these load
-CARRY = "#carry"  # the flag of add.cc, addc and their like
+_FENCES = frozenset((
+    "hostcall", "bar", "barrier", "membar", "fence", "call", "griddepcontrol", "wgmma", "nanosleep", "trap",
+    "tensormap",
+))  # fmt: skip
 ADDRESSED = (
     _LOADS
     | _ATOMICS
@@ -125,14 +102,10 @@ def effects(one: Instruction) -> Effects:
     reads = [name for operand in sources for name in registers_of(operand)] + list(guard)
     if one.has("cc"):
         writes += (CARRY,)
-    if one.name in ("addc", "subc", "madc"):
+    if one.name in CARRIED:
         reads.append(CARRY)
     if result and (guard or one.name == "wgmma"):
         reads += writes
-    if one.name in CARRIED:
-        reads.append(CARRY)
-    if one.has("cc"):
-        writes += (CARRY,)
     memory = one.name in ADDRESSED
     addresses = [name for operand in one.operands if isinstance(operand, Address) for name in registers_of(operand)]
     steers = [*addresses, *guard] if memory else []
@@ -140,28 +113,15 @@ def effects(one: Instruction) -> Effects:
         steers = reads
     if one.name in ("bar", "barrier"):
         steers = reads if not one.has("red") else [*guard]
-    if one.name in ("cp", "mbarrier", "tex", "tld4", "tensormap"):
-        steers = reads
-    if one.name == "call":
+    if one.name in ("cp", "mbarrier", "tex", "tld4", "tensormap", "call"):
         steers = reads
     stores = one.name in ("st", "red", "atom", "stmatrix", "sust", "cp", "mbarrier", "multimem")
-    fence = one.name in (
-        "hostcall",
-        "bar",
-        "barrier",
-        "membar",
-        "fence",
-        "call",
-        "griddepcontrol",
-        "wgmma",
-        "nanosleep",
-        "trap",
-        "tensormap",
-    )
     ordered = (
-        fence or one.name in ("atom", "red", "mbarrier") or one.name == "cp" or one.has("volatile", "acquire", "mmio")
+        one.name in _FENCES
+        or one.name in ("atom", "red", "mbarrier", "cp")
+        or one.has("volatile", "acquire", "mmio")
+        or (one.has("release", "relaxed") and memory)
     )
-    ordered = ordered or one.has("release", "relaxed") and memory
     return Effects(tuple(writes), tuple(reads), tuple(steers), memory, stores, ordered, space_of(one) if memory else "")
 
 

@@ -10,16 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from memsim.sources.ptx.module import (
-    Address,
-    Function,
-    Immediate,
-    Instruction,
-    Operand,
-    Register,
-    Symbol,
-    Vector,
-)
+from memsim.sources.ptx.module import Address, Function, Immediate, Instruction, Operand, Register, Symbol, Vector
 from memsim.sources.ptx.text import type_bytes
 from memsim.support.errors import InputError
 

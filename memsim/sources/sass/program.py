@@ -19,13 +19,7 @@ from memsim.sources.sass.slice import without_unneeded_values
 
 
 def build_sass(
-    launch: PtxLaunch,
-    kernel: SassKernel,
-    layout: KernelLayout,
-    *,
-    check: bool,
-    tracing: bool,
-    separate: bool = False,
+    launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, check: bool, tracing: bool, separate: bool = False
 ) -> LoweredKernel:
     """Lower a kernel's machine code; launches of one kernel share the result.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import subprocess
 from pathlib import Path
@@ -49,10 +50,24 @@ def _exported(library: Path) -> set[str]:
     return {name for name in names if name.startswith(("cuda", "__cuda"))}
 
 
+def _real_runtimes(major: int) -> list[Path]:
+    return [path for folder in (*_wheel_folders(), _toolkit()[1]) for path in folder.glob(f"lib*/libcudart.so.{major}")]
+
+
 @pytest.mark.parametrize("major", [12, 13])
 def test_every_name_of_the_real_library_is_there(libraries, major):
-    real = [path for folder in (*_wheel_folders(), _toolkit()[1]) for path in folder.glob(f"lib*/libcudart.so.{major}")]
+    real = _real_runtimes(major)
     ours = _exported(libraries / f"libcudart.so.{major}")
     assert {"cudaMalloc", "__cudaRegisterFatBinary", "cudaMemcpyAsync_ptsz"} <= ours
     for library in real:
         assert _exported(library) <= ours
+
+
+def test_error_texts_are_those_of_the_real_library(libraries):
+    ours = ctypes.CDLL(str(libraries / "libcudart.so.13"))
+    ours.cudaGetErrorString.restype = ctypes.c_char_p
+    texts = {ours.cudaGetErrorString(number) for number in range(1000)}
+    assert b"invalid argument" in texts
+    for library in _real_runtimes(13):
+        real = library.read_bytes()
+        assert [text for text in texts if text not in real] == []

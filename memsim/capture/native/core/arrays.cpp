@@ -120,7 +120,7 @@ Status create_texture(const TextureDescription& d, uint64_t* id) {
   for (float component : d.border) out.f32(component);
   out.u32(d.normalized).u32(d.max_anisotropy).u32(d.mipmap_filter);
   out.f32(d.mipmap_bias).f32(d.min_level).f32(d.max_level);
-  tell_allocations();
+  send_allocations();
   Reply reply = request(protocol::texture, out);
   if (!reply.status) *id = s.next_texture++;
   return reply.status;

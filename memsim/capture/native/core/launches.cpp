@@ -116,7 +116,7 @@ Status check_launch(const Launch& launch) {
 
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
   finish_launch();
-  tell_allocations();
+  send_allocations();
   Reply reply = request(protocol::launch, launch_request(stream, launch));
   state().is_undisturbed = true;
   if (reply.status == protocol::repeated) {
@@ -124,7 +124,7 @@ Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
     return end_launch(reply, ns);
   }
   forget_fills();
-  state().writes_told = ++state().writes;
+  state().writes_sent = ++state().writes;
   if (reply.status == protocol::running) {
     state().is_running = true;
     return status::success;

@@ -212,7 +212,7 @@ HostChanges list_all_host_blocks(State& s) {
   size_t n;
   while ((n = memsim_host_memory_blocks(&s.host_position, blocks.data(), blocks.size())) > blocks.size())
     blocks.resize(n + 1024);  // more than there was room for
-  changes.removed = s.told_host_blocks;
+  changes.removed = s.sent_host_blocks;
   for (size_t i = 0; i < n; ++i) changes.added[blocks[i].address] = blocks[i];
   return changes;
 }
@@ -231,7 +231,7 @@ HostChanges host_changes(State& s) {
       const HostChange& one = batch[i];
       changes.added.erase(one.address);
       if (one.bytes) changes.added[one.address] = one;
-      if (s.told_host_blocks.count(one.address)) changes.removed.insert(one.address);
+      if (s.sent_host_blocks.count(one.address)) changes.removed.insert(one.address);
     }
   }
   return changes;
@@ -242,7 +242,7 @@ HostChanges host_changes(State& s) {
 // Memory that was freed and allocated again, with nothing written in between, is as before: a loop that allocates its
 // result in each iteration launches the same kernel on the same memory.
 static void forget_renewed(State& s) {
-  if (s.writes != s.writes_told) return;
+  if (s.writes != s.writes_sent) return;
   for (auto one = s.removed.begin(); one != s.removed.end();) {
     auto again = s.allocations.find(one->first);
     bool same = s.added.count(one->first) && again->second.bytes == one->second.bytes &&
@@ -252,11 +252,11 @@ static void forget_renewed(State& s) {
   }
 }
 
-void tell_allocations() {
+void send_allocations() {
   State& s = state();
   Lock hold(s.lock);
   forget_renewed(s);
-  s.writes_told = s.writes;
+  s.writes_sent = s.writes;
   HostChanges host = host_changes(s);
   if (s.removed.empty() && s.added.empty() && host.added.empty() && host.removed.empty()) return;
   Writer out;
@@ -264,7 +264,7 @@ void tell_allocations() {
   for (const auto& [address, one] : s.removed) out.u64(address);
   for (uint64_t address : host.removed) {
     out.u64(address);
-    s.told_host_blocks.erase(address);
+    s.sent_host_blocks.erase(address);
   }
   out.u32(uint32_t(s.added.size() + host.added.size()));
   uint64_t base = arena().base;
@@ -279,7 +279,7 @@ void tell_allocations() {
     block.sequence = one.sequence;
     block.kind = AllocationKind::host;
     write_allocation(out, block, address - base);
-    s.told_host_blocks.insert(address);
+    s.sent_host_blocks.insert(address);
   }
   s.removed.clear();
   s.added.clear();

@@ -50,7 +50,7 @@ Variable read_variable(Reader& in) {
   return v;
 }
 
-// Gives every variable its memory and tells the server, which writes the initial values.
+// Gives every variable its memory and reports it to the server, which writes the initial values.
 Status place_variables(Module& module) {
   Writer places;
   places.u64(module.id).u32(uint32_t(module.variables.size()));
@@ -61,7 +61,7 @@ Status place_variables(Module& module) {
     places.u64(v.address);
   }
   if (module.variables.empty()) return status::success;
-  tell_allocations();
+  send_allocations();
   return request(protocol::place_variables, places).status;
 }
 
@@ -250,7 +250,7 @@ void reset_device() {
     Writer places;
     places.u64(module->id).u32(uint32_t(module->variables.size()));
     for (const Variable& v : module->variables) places.u64(v.address);
-    tell_allocations();
+    send_allocations();
     request(protocol::place_variables, places);
   }
   s.limits.clear();

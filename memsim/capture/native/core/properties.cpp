@@ -15,33 +15,18 @@ struct Field {
   T DeviceProperties::* member;
 };
 
+#define FIELD(name) {#name, &DeviceProperties::name}
 constexpr Field<int> int_fields[] = {
-    {"compute_capability_major", &DeviceProperties::compute_capability_major},
-    {"compute_capability_minor", &DeviceProperties::compute_capability_minor},
-    {"sms", &DeviceProperties::sms},
-    {"clock_khz", &DeviceProperties::clock_khz},
-    {"memory_clock_khz", &DeviceProperties::memory_clock_khz},
-    {"memory_bus_bits", &DeviceProperties::memory_bus_bits},
-    {"l2_bytes", &DeviceProperties::l2_bytes},
-    {"shared_per_sm", &DeviceProperties::shared_per_sm},
-    {"shared_per_block", &DeviceProperties::shared_per_block},
-    {"shared_per_block_optin", &DeviceProperties::shared_per_block_optin},
-    {"reserved_shared_per_block", &DeviceProperties::reserved_shared_per_block},
-    {"registers_per_sm", &DeviceProperties::registers_per_sm},
-    {"registers_per_block", &DeviceProperties::registers_per_block},
-    {"max_threads_per_sm", &DeviceProperties::max_threads_per_sm},
-    {"max_threads_per_block", &DeviceProperties::max_threads_per_block},
-    {"max_blocks_per_sm", &DeviceProperties::max_blocks_per_sm},
-    {"warp_size", &DeviceProperties::warp_size},
-    {"launch_overhead_ns", &DeviceProperties::launch_overhead_ns},
-    {"copy_latency_ns", &DeviceProperties::copy_latency_ns},
+    FIELD(compute_capability_major), FIELD(compute_capability_minor), FIELD(sms), FIELD(clock_khz),
+    FIELD(memory_clock_khz), FIELD(memory_bus_bits), FIELD(l2_bytes), FIELD(shared_per_sm), FIELD(shared_per_block),
+    FIELD(shared_per_block_optin), FIELD(reserved_shared_per_block), FIELD(registers_per_sm),
+    FIELD(registers_per_block), FIELD(max_threads_per_sm), FIELD(max_threads_per_block), FIELD(max_blocks_per_sm),
+    FIELD(warp_size), FIELD(launch_overhead_ns), FIELD(copy_latency_ns),
 };
-
 constexpr Field<double> double_fields[] = {
-    {"copy_bytes_per_us_h2d", &DeviceProperties::copy_bytes_per_us_h2d},
-    {"copy_bytes_per_us_d2h", &DeviceProperties::copy_bytes_per_us_d2h},
-    {"copy_bytes_per_us_d2d", &DeviceProperties::copy_bytes_per_us_d2d},
+    FIELD(copy_bytes_per_us_h2d), FIELD(copy_bytes_per_us_d2h), FIELD(copy_bytes_per_us_d2d),
 };
+#undef FIELD
 
 void set_property(DeviceProperties& properties, const std::string& name, const std::string& value) {
   if (name == "name") properties.name = value;

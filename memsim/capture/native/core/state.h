@@ -42,7 +42,7 @@ struct State {
   bool is_running = false;  // a launch that waits for the host
   bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
   uint64_t writes = 0;          // of device memory so far, of any kind: launches, copies, what the host computes
-  uint64_t writes_told = 0;     // at the latest report of allocations to the server
+  uint64_t writes_sent = 0;     // at the latest report of allocations to the server
 
   // memory.cpp
   Arena* arena = nullptr;
@@ -54,7 +54,7 @@ struct State {
   std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
   uint64_t host_position = 0;
-  std::set<uint64_t> told_host_blocks;
+  std::set<uint64_t> sent_host_blocks;
   bool host_listed = false;
   std::map<uint64_t, RegisteredPages> registered_pages;  // by begin
 
@@ -106,7 +106,7 @@ bool connect_once();
 void parse_properties(const std::string& lines);
 
 // memory.cpp
-void tell_allocations();  // before a launch
+void send_allocations();  // before a launch
 Arena& arena();
 // Checks that device memory [address, address + bytes) lies in one allocation. Memory outside the arena passes when
 // `host_too`: it is the program's own.

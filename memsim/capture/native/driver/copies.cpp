@@ -148,15 +148,20 @@ CU cuMemcpy3D_v2(const Copy3D* copy) { return copy ? run(copy_of(*copy)) : statu
 CU cuMemcpy3DAsync_v2(const Copy3D* copy, void* s) { return copy ? run(copy_of(*copy), s) : status::invalid_value; }
 CU cuMemcpy3DPeer(const Copy3D* copy) { return cuMemcpy3D_v2(copy); }
 CU cuMemcpy3DPeerAsync(const Copy3D* copy, void* s) { return cuMemcpy3DAsync_v2(copy, s); }
-CU cuMemcpyBatchAsync_v2(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void*, size_t*, size_t, void* s) {
+CU cuMemcpyBatchAsync(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void*, size_t*, size_t, size_t* failed_at,
+                      void* s) {
   MEMSIM_REQUIRE(to && from && bytes, invalid_value);
-  for (size_t i = 0; i < n; ++i) MEMSIM_RETURN_IF(run(linear(to[i], from[i], bytes[i], Direction::automatic), s));
+  if (failed_at) *failed_at = SIZE_MAX;
+  for (size_t i = 0; i < n; ++i) {
+    int failed = run(linear(to[i], from[i], bytes[i], Direction::automatic), s);
+    if (failed && failed_at) *failed_at = i;
+    MEMSIM_RETURN_IF(failed);
+  }
   return status::success;
 }
-CU cuMemcpyBatchAsync(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void* attributes, size_t* indices,
-                      size_t m, size_t* failed, void* s) {
-  if (failed) *failed = SIZE_MAX;
-  return cuMemcpyBatchAsync_v2(to, from, bytes, n, attributes, indices, m, s);
+CU cuMemcpyBatchAsync_v2(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void* attributes, size_t* indices,
+                         size_t m, void* s) {
+  return cuMemcpyBatchAsync(to, from, bytes, n, attributes, indices, m, nullptr, s);
 }
 
 #define FILLS(suffix, type, bytes)                                                                         \

@@ -86,7 +86,7 @@ CU cuDeviceGetProperties(OldProperties* p, int device) {
   return status::success;
 }
 CU cuDeviceGetPCIBusId(char* text, int length, int device) {
-  MEMSIM_REQUIRE(text && length > 0, invalid_value);
+  MEMSIM_REQUIRE(text && length >= int(sizeof bus_id), invalid_value);
   MEMSIM_RETURN_IF(check_device(device));
   copy_text(bus_id, text, length);
   return status::success;
@@ -111,10 +111,11 @@ CU cuDeviceGetExecAffinitySupport(int* supported, int, int device) {
   return status::success;
 }
 // A device that is its own peer: CUDA says no.
-CU cuDeviceCanAccessPeer(int* can, int, int) {
+CU cuDeviceCanAccessPeer(int* can, int device, int peer) {
   MEMSIM_REQUIRE(can, invalid_value);
   *can = 0;
-  return ready();
+  MEMSIM_RETURN_IF(check_device(device));
+  return check_device(peer);
 }
 CU cuDeviceGetP2PAttribute(int* value, int, int, int) {
   MEMSIM_REQUIRE(value, invalid_value);

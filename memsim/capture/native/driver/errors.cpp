@@ -8,8 +8,10 @@ struct ErrorText {
   const char *name, *text;
 };
 const ErrorText texts[] = {
-#define ERROR(status, name, text) {status, "CUDA_" #name, text},
-#include "errors.def"
+#define ERROR(status, name, runtime_name, text) {status, "CUDA_" #name, text},
+#define DRIVER_ERROR(status, name, text) {status, "CUDA_" #name, text},
+#define RUNTIME_ERROR(status, name, text)
+#include "../core/errors.def"
 };
 
 const ErrorText* text_of(int status) {

@@ -36,6 +36,7 @@ int get_module(Module** module, Function* function) {
   return status::success;
 }
 int set_cache(Function* function, int config) {
+  MEMSIM_REQUIRE(config >= 0 && config <= 3, invalid_value);
   MEMSIM_REQUIRE(is_function(function), invalid_handle);
   function->cache_config = config;
   return status::success;
@@ -67,7 +68,9 @@ Launch launch_of(Function* function, const LaunchConfiguration& configuration) {
 CU cuFuncGetAttribute(int* value, int attribute, Function* f) { return get_attribute(value, attribute, f); }
 CU cuFuncSetAttribute(Function* f, int attribute, int value) { return set_attribute(f, attribute, value); }
 CU cuFuncSetCacheConfig(Function* f, int config) { return set_cache(f, config); }
-CU cuFuncSetSharedMemConfig(Function*, int) { return status::success; }
+CU cuFuncSetSharedMemConfig(Function*, int config) {
+  return config >= 0 && config <= 2 ? status::success : status::invalid_value;
+}
 CU cuFuncGetModule(Module** module, Function* f) { return get_module(module, f); }
 CU cuFuncGetName(const char** name, Function* f) { return get_name(name, f); }
 CU cuFuncGetParamInfo(Function* f, size_t index, size_t* offset, size_t* bytes) {
@@ -103,7 +106,9 @@ CU cuKernelGetParamInfo(Function* kernel, size_t index, size_t* offset, size_t* 
 CU cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* f, int block, size_t shared) {
   return active_blocks(blocks, f, block, shared);
 }
-CU cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Function* f, int block, size_t shared, unsigned) {
+CU cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, Function* f, int block, size_t shared,
+                                                         unsigned flags) {
+  MEMSIM_REQUIRE(flags <= 1, invalid_value);
   return active_blocks(blocks, f, block, shared);
 }
 CU cuOccupancyMaxPotentialBlockSize(int* grid, int* block, Function* f, size_t (*shared_for)(int), size_t shared,

@@ -74,22 +74,19 @@ enum NodeType {
   kernel_node = 0, copy_node = 1, fill_node = 2, host_node = 3, child_node = 4, empty_node = 5, wait_node = 6,
   record_node = 7, allocation_node = 10, free_node = 11, conditional_node = 13
 };
+// By the operations of `Operation`.
+constexpr int node_types[] = {kernel_node, copy_node, fill_node, host_node, child_node, empty_node, wait_node,
+                              record_node, allocation_node, free_node, conditional_node};
+static_assert(sizeof node_types / sizeof *node_types == std::variant_size_v<Operation>);
 
-int type_of(const Operation& operation) {
-  struct {
-    int operator()(const Launch&) { return kernel_node; }
-    int operator()(const Copy&) { return copy_node; }
-    int operator()(const Fill&) { return fill_node; }
-    int operator()(const HostCall&) { return host_node; }
-    int operator()(const ChildGraph&) { return child_node; }
-    int operator()(const Nothing&) { return empty_node; }
-    int operator()(const WaitEvent&) { return wait_node; }
-    int operator()(const RecordEvent&) { return record_node; }
-    int operator()(const AllocateMemory&) { return allocation_node; }
-    int operator()(const FreeMemory&) { return free_node; }
-    int operator()(const Conditional&) { return conditional_node; }
-  } number;
-  return std::visit(number, operation);
+// A node's operation; nullptr: it has another one.
+template <class Kind>
+Kind* operation_in(GraphNode* node) {
+  return is_node(node) ? std::get_if<Kind>(&node->operation) : nullptr;
+}
+template <class Kind>
+const Kind* operation_in(const GraphNode* node) {
+  return operation_in<Kind>(const_cast<GraphNode*>(node));
 }
 
 // What the program gave for a copy, which it may ask for again.
@@ -111,6 +108,14 @@ int launch_of(const KernelParametersV1& p, Function* kernel, Operation* operatio
   *operation = std::move(launch);
   return status::success;
 }
+// What `then` returns for the operation that launches a kernel with these parameters.
+template <class Then>
+int with_launch(const KernelParametersV1* p, Function* kernel, Then then) {
+  MEMSIM_REQUIRE(p, invalid_value);
+  Operation operation;
+  MEMSIM_RETURN_IF(launch_of(*p, kernel, &operation));
+  return then(std::move(operation));
+}
 Operation fill_of(const FillParametersV1& p) {
   Fill fill;
   fill.address = p.address;
@@ -128,9 +133,8 @@ Operation call_of(const HostParameters& p) {
   return call;
 }
 int get_launch(const GraphNode* node, KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p && is_node(node), invalid_value);
-  const auto* launch = std::get_if<Launch>(&node->operation);
-  MEMSIM_REQUIRE(launch, invalid_value);
+  const auto* launch = operation_in<Launch>(node);
+  MEMSIM_REQUIRE(p && launch, invalid_value);
   std::lock_guard<std::mutex> hold(node_lock);
   auto& pointers = argument_pointers()[node];
   pointers.clear();
@@ -198,9 +202,8 @@ int add_conditional(GraphNode** node, Graph* graph, GraphNode* const* from, size
 }
 template <class Held>
 int get_event(GraphNode* node, Event** event) {
-  MEMSIM_REQUIRE(event && is_node(node), invalid_value);
-  const auto* held = std::get_if<Held>(&node->operation);
-  MEMSIM_REQUIRE(held, invalid_value);
+  const auto* held = operation_in<Held>(node);
+  MEMSIM_REQUIRE(event && held, invalid_value);
   *event = held->event;
   return status::success;
 }
@@ -223,7 +226,7 @@ int operation_of(const NodeParameters& p, Operation* operation) {
 
 CU cuGraphNodeGetType(GraphNode* node, int* type) {
   MEMSIM_REQUIRE(type && is_node(node), invalid_value);
-  *type = type_of(node->operation);
+  *type = node_types[node->operation.index()];
   return status::success;
 }
 CU cuGraphAddNode_v2(GraphNode** node, Graph* graph, GraphNode* const* from, const EdgeData* edges, size_t n,
@@ -259,16 +262,11 @@ CU cuGraphExecNodeSetParams(GraphExec* exec, GraphNode* node, NodeParameters* p)
 // -- kernels ----------------------------------------------------------------------------------------------------------------------
 
 CU cuGraphAddKernelNode(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return add(node, graph, from, n, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return add(node, graph, from, n, std::move(made)); });
 }
 CU cuGraphAddKernelNode_v2(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return add(node, graph, from, n, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return add(node, graph, from, n, std::move(made)); });
 }
 CU cuGraphKernelNodeGetParams(GraphNode* node, KernelParametersV1* p) { return get_launch(node, p); }
 CU cuGraphKernelNodeGetParams_v2(GraphNode* node, KernelParameters* p) {
@@ -278,33 +276,22 @@ CU cuGraphKernelNodeGetParams_v2(GraphNode* node, KernelParameters* p) {
   return get_launch(node, &p->base);
 }
 CU cuGraphKernelNodeSetParams(GraphNode* node, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return set_in_node(node, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return set_in_node(node, std::move(made)); });
 }
 CU cuGraphKernelNodeSetParams_v2(GraphNode* node, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return set_in_node(node, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return set_in_node(node, std::move(made)); });
 }
 CU cuGraphExecKernelNodeSetParams(GraphExec* exec, GraphNode* node, const KernelParametersV1* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(*p, nullptr, &operation));
-  return set_in_exec(exec, node, std::move(operation));
+  return with_launch(p, nullptr, [=](Operation made) { return set_in_exec(exec, node, std::move(made)); });
 }
 CU cuGraphExecKernelNodeSetParams_v2(GraphExec* exec, GraphNode* node, const KernelParameters* p) {
-  MEMSIM_REQUIRE(p, invalid_value);
-  Operation operation;
-  MEMSIM_RETURN_IF(launch_of(p->base, p->kernel, &operation));
-  return set_in_exec(exec, node, std::move(operation));
+  if (!p) return status::invalid_value;
+  return with_launch(&p->base, p->kernel, [=](Operation made) { return set_in_exec(exec, node, std::move(made)); });
 }
 CU cuGraphKernelNodeSetAttribute(GraphNode* node, int id, const void* value) {
-  MEMSIM_REQUIRE(value && is_node(node), invalid_value);
-  auto* launch = std::get_if<Launch>(&node->operation);
-  MEMSIM_REQUIRE(launch, invalid_value);
+  auto* launch = operation_in<Launch>(node);
+  MEMSIM_REQUIRE(value && launch, invalid_value);
   LaunchAttribute attribute{};
   attribute.id = id;
   memcpy(attribute.value.bytes, value, sizeof attribute.value.bytes);
@@ -354,9 +341,8 @@ CU cuGraphAddMemsetNode(GraphNode** node, Graph* graph, GraphNode* const* from, 
   return p ? add(node, graph, from, n, fill_of(*p)) : status::invalid_value;
 }
 CU cuGraphMemsetNodeGetParams(GraphNode* node, FillParametersV1* p) {
-  MEMSIM_REQUIRE(p && is_node(node), invalid_value);
-  const auto* fill = std::get_if<Fill>(&node->operation);
-  MEMSIM_REQUIRE(fill, invalid_value);
+  const auto* fill = operation_in<Fill>(node);
+  MEMSIM_REQUIRE(p && fill, invalid_value);
   *p = {fill->address, size_t(fill->pitch), fill->value, fill->element_bytes, size_t(fill->width), size_t(fill->height)};
   return status::success;
 }
@@ -370,9 +356,8 @@ CU cuGraphAddHostNode(GraphNode** node, Graph* graph, GraphNode* const* from, si
   return p ? add(node, graph, from, n, call_of(*p)) : status::invalid_value;
 }
 CU cuGraphHostNodeGetParams(GraphNode* node, HostParameters* p) {
-  MEMSIM_REQUIRE(p && is_node(node), invalid_value);
-  const auto* call = std::get_if<HostCall>(&node->operation);
-  MEMSIM_REQUIRE(call, invalid_value);
+  const auto* call = operation_in<HostCall>(node);
+  MEMSIM_REQUIRE(p && call, invalid_value);
   *p = {call->function, call->data};
   return status::success;
 }
@@ -392,9 +377,8 @@ CU cuGraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* fr
   return add_child(node, graph, from, n, child);
 }
 CU cuGraphChildGraphNodeGetGraph(GraphNode* node, Graph** graph) {
-  MEMSIM_REQUIRE(graph && is_node(node), invalid_value);
-  const auto* child = std::get_if<ChildGraph>(&node->operation);
-  MEMSIM_REQUIRE(child, invalid_value);
+  const auto* child = operation_in<ChildGraph>(node);
+  MEMSIM_REQUIRE(graph && child, invalid_value);
   *graph = child->graph;
   return status::success;
 }
@@ -429,9 +413,8 @@ CU cuGraphAddMemAllocNode(GraphNode** node, Graph* graph, GraphNode* const* from
   return add_allocation(node, graph, from, n, p);
 }
 CU cuGraphMemAllocNodeGetParams(GraphNode* node, AllocationParameters* p) {
-  MEMSIM_REQUIRE(p && is_node(node), invalid_value);
-  const auto* made = std::get_if<AllocateMemory>(&node->operation);
-  MEMSIM_REQUIRE(made, invalid_value);
+  const auto* made = operation_in<AllocateMemory>(node);
+  MEMSIM_REQUIRE(p && made, invalid_value);
   *p = {};
   p->bytes = made->bytes;
   p->address = made->address;
@@ -441,9 +424,8 @@ CU cuGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* from,
   return add(node, graph, from, n, FreeMemory{address});
 }
 CU cuGraphMemFreeNodeGetParams(GraphNode* node, uint64_t* address) {
-  MEMSIM_REQUIRE(address && is_node(node), invalid_value);
-  const auto* freed = std::get_if<FreeMemory>(&node->operation);
-  MEMSIM_REQUIRE(freed, invalid_value);
+  const auto* freed = operation_in<FreeMemory>(node);
+  MEMSIM_REQUIRE(address && freed, invalid_value);
   *address = freed->address;
   return status::success;
 }

@@ -1,5 +1,4 @@
-// Memory: device, host, managed (CUDA Driver API, "Memory Management", "Unified Addressing").
-#include <algorithm>
+// Memory of the device and of the host (CUDA Driver API, "Memory Management").
 #include <cstring>
 
 #include "driver.h"
@@ -79,51 +78,6 @@ CU cuMemGetAddressRange_v2(uint64_t* base, size_t* bytes, uint64_t address) {
   MEMSIM_REQUIRE(find_allocation(address, &found), not_found);
   if (base) *base = found.address;
   if (bytes) *bytes = found.bytes;
-  return status::success;
-}
-
-// -- managed memory: everything is where it is needed, so hints change nothing ------------------------------------------------
-
-CU cuMemAdvise(uint64_t, size_t, int, int) { return ready(); }
-CU cuMemAdvise_v2(uint64_t, size_t, int, Location) { return ready(); }
-CU cuMemPrefetchAsync(uint64_t address, size_t, int, void* stream) {
-  Allocation found;
-  MEMSIM_REQUIRE(find_allocation(address, &found), invalid_value);
-  return stream_of(stream) ? status::success : status::invalid_handle;
-}
-CU cuMemPrefetchAsync_v2(uint64_t address, size_t bytes, Location, unsigned, void* stream) {
-  return cuMemPrefetchAsync(address, bytes, first_device, stream);
-}
-CU cuMemPrefetchBatchAsync(uint64_t*, size_t*, size_t, Location*, size_t*, size_t, uint64_t, void* stream) {
-  return stream_of(stream) ? status::success : status::invalid_handle;
-}
-CU cuMemDiscardBatchAsync(uint64_t*, size_t*, size_t, uint64_t, void* stream) {
-  return stream_of(stream) ? status::success : status::invalid_handle;
-}
-CU cuMemDiscardAndPrefetchBatchAsync(uint64_t*, size_t*, size_t, Location*, size_t*, size_t, uint64_t, void* stream) {
-  return stream_of(stream) ? status::success : status::invalid_handle;
-}
-// Managed memory is visible to host and device alike.
-CU cuStreamAttachMemAsync(void* stream, uint64_t address, size_t, unsigned flags) {
-  MEMSIM_REQUIRE(stream_of(stream), invalid_handle);
-  Allocation found;
-  bool known = find_allocation(address, &found) && found.kind == AllocationKind::managed;
-  return known && (flags == 1 || flags == 2 || flags == 4) ? ready() : Status(status::invalid_value);
-}
-CU cuMemRangeGetAttribute(void* data, size_t bytes, int attribute, uint64_t address, size_t) {
-  constexpr int accessed_by = 3, read_mostly = 1, no_device_id = -2;
-  Allocation found;
-  MEMSIM_REQUIRE(data && bytes >= 4 && attribute >= read_mostly && attribute <= 8, invalid_value);
-  MEMSIM_REQUIRE(find_allocation(address, &found), invalid_value);
-  int* values = static_cast<int*>(data);
-  if (attribute == accessed_by) std::fill(values, values + bytes / 4, no_device_id);
-  else *values = attribute == read_mostly || attribute == 5 || attribute == 7 ? 0 : no_device_id;
-  return status::success;
-}
-CU cuMemRangeGetAttributes(void** data, size_t* sizes, int* attributes, size_t n, uint64_t address, size_t bytes) {
-  MEMSIM_REQUIRE(data && sizes && attributes, invalid_value);
-  for (size_t i = 0; i < n; ++i)
-    MEMSIM_RETURN_IF(cuMemRangeGetAttribute(data[i], sizes[i], attributes[i], address, bytes));
   return status::success;
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../core/jump.h"
 #include "driver.h"
 
 using namespace memsim;
@@ -156,7 +157,9 @@ CU cuStreamGetCaptureInfo_v3(void* handle, int* state, uint64_t* id, Graph** gra
   if (graph) *graph = capture_graph(stream);
   if (nodes) *nodes = stream->last.data();
   if (n) *n = stream->last.size();
-  if (edges) *edges = nullptr;
+  static thread_local std::vector<EdgeData> data;  // valid until the thread's next call
+  data.assign(stream->last.size(), EdgeData{});
+  if (edges) *edges = data.data();
   return status::success;
 }
 CU cuStreamGetCaptureInfo_v2(void* handle, int* state, uint64_t* id, Graph** graph, GraphNode*** nodes, size_t* n) {
@@ -285,14 +288,10 @@ CU cuStreamWaitValue64_v2(void* s, uint64_t address, uint64_t value, unsigned fl
 }
 CU cuStreamWriteValue32_v2(void* s, uint64_t address, uint32_t value, unsigned) { return write_value(s, address, value); }
 CU cuStreamWriteValue64_v2(void* s, uint64_t address, uint64_t value, unsigned) { return write_value(s, address, value); }
-CU cuStreamWaitValue32(void* s, uint64_t address, uint32_t value, unsigned flags) {
-  return wait_value(s, address, value, flags);
-}
-CU cuStreamWaitValue64(void* s, uint64_t address, uint64_t value, unsigned flags) {
-  return wait_value(s, address, value, flags);
-}
-CU cuStreamWriteValue32(void* s, uint64_t address, uint32_t value, unsigned) { return write_value(s, address, value); }
-CU cuStreamWriteValue64(void* s, uint64_t address, uint64_t value, unsigned) { return write_value(s, address, value); }
+MEMSIM_OTHER_NAME(cuStreamWaitValue32, cuStreamWaitValue32_v2)
+MEMSIM_OTHER_NAME(cuStreamWaitValue64, cuStreamWaitValue64_v2)
+MEMSIM_OTHER_NAME(cuStreamWriteValue32, cuStreamWriteValue32_v2)
+MEMSIM_OTHER_NAME(cuStreamWriteValue64, cuStreamWriteValue64_v2)
 CU cuStreamBatchMemOp_v2(void* s, unsigned n, const BatchOperation* operations, unsigned) {
   MEMSIM_REQUIRE(operations, invalid_value);
   for (unsigned i = 0; i < n; ++i) {
@@ -307,6 +306,4 @@ CU cuStreamBatchMemOp_v2(void* s, unsigned n, const BatchOperation* operations, 
   }
   return status::success;
 }
-CU cuStreamBatchMemOp(void* s, unsigned n, const BatchOperation* operations, unsigned flags) {
-  return cuStreamBatchMemOp_v2(s, n, operations, flags);
-}
+MEMSIM_OTHER_NAME(cuStreamBatchMemOp, cuStreamBatchMemOp_v2)

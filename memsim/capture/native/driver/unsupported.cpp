@@ -2,6 +2,8 @@
 // per-thread default stream jump to the ordinary function: everything is executed at the call in the order of calls, so
 // the two default streams differ in simulated time only.
 
+#include "../core/jump.h"
+
 namespace memsim {
 __attribute__((visibility("default"))) int unsupported(const char* name);
 }
@@ -13,15 +15,6 @@ __attribute__((visibility("default"))) int unsupported(const char* name);
 #undef FUNCTION
 #undef PER_THREAD
 
-#if defined(__x86_64__)
-#define MEMSIM_JUMP "jmp "
-#define MEMSIM_TARGET(symbol) #symbol "@PLT"
-#elif defined(__aarch64__)
-#define MEMSIM_JUMP "b "
-#define MEMSIM_TARGET(symbol) #symbol
-#endif
 #define FUNCTION(name, version, symbol)
-#define PER_THREAD(per_thread, symbol, name, version)                                    \
-  __asm__(".text\n.globl " #per_thread "\n.type " #per_thread ", %function\n" #per_thread \
-          ":\n" MEMSIM_JUMP MEMSIM_TARGET(symbol) "\n.size " #per_thread ", .-" #per_thread "\n");
+#define PER_THREAD(per_thread, symbol, name, version) MEMSIM_OTHER_NAME(per_thread, symbol)
 #include "functions.def"

@@ -11,8 +11,6 @@ namespace memsim::runtime {
 
 using Error = int;
 using StreamHandle = void*;
-using HostFunction = void (*)(void*);
-using StreamCallback = void (*)(StreamHandle, Error, void*);
 
 enum : Error {
   success = 0,
@@ -120,10 +118,6 @@ struct LaunchConfig {
 struct MemoryLocation {
   int type, id;
 };
-struct MemoryAccess {
-  MemoryLocation location;
-  int flags;
-};
 struct PoolProperties {
   int allocation_type, handle_types;
   MemoryLocation location;
@@ -173,33 +167,12 @@ struct KernelNodeParams {
   void** arguments;
   void** extra;
 };
-struct MemsetNodeParams {
-  void* destination;
-  size_t pitch;
-  unsigned value, element_bytes;
-  size_t width, height;
-};
-struct HostNodeParams {
-  HostFunction function;
-  void* data;
-};
 struct MemcpyNodeParams {
   int flags;
   int reserved[3];
   Memcpy3D copy;
 };
-struct AllocNodeParams {
-  PoolProperties pool;
-  const MemoryAccess* access;
-  size_t n_access, bytes;
-  void* pointer;
-};
-struct ConditionalNodeParams {
-  unsigned long long handle;
-  int type;
-  unsigned size;
-  Graph** graphs_out;
-};
+// Only these members differ from CUgraphNodeParams, of which `function` is a Function and `copy` a CUDA_MEMCPY3D.
 struct NodeParams {
   int type;
   int reserved0[3];
@@ -207,30 +180,9 @@ struct NodeParams {
     long long reserved1[29];
     KernelNodeParams kernel;
     MemcpyNodeParams memcpy;
-    MemsetNodeParams memset;
-    HostNodeParams host;
-    Graph* child;
-    Event* event;
-    AllocNodeParams alloc;
-    void* free;
-    ConditionalNodeParams conditional;
   };
   long long reserved2;
 };
-// cudaGraphNodeType.
-enum class NodeType : int {
-  kernel = 0, memcpy = 1, memset = 2, host = 3, graph = 4, empty = 5, wait_event = 6, record_event = 7,
-  signal_semaphore = 8, wait_semaphore = 9, alloc = 10, free = 11, conditional = 13,
-};
-struct InstantiateParams {
-  unsigned long long flags;
-  StreamHandle upload_stream;
-  GraphNode* error_node;
-  int result;
-};
-struct UpdateResult {
-  int result;
-  GraphNode *error_node, *error_from;
-};
+enum NodeType { kernel_node = 0, memcpy_node = 1 };  // cudaGraphNodeType
 
 }  // namespace memsim::runtime

@@ -1,9 +1,5 @@
 // The device (CUDA Runtime API, "Device Management"): there is one, number 0.
 
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
-
 #include "common.h"
 
 namespace memsim::runtime {
@@ -12,7 +8,6 @@ namespace {
 
 thread_local unsigned device_flags = 0;
 constexpr unsigned known_device_flags = 0x1f;
-constexpr char pci_bus_id[] = "0000:01:00.0";
 int cache_config = 0, shared_config = 0;
 
 }  // namespace
@@ -54,12 +49,6 @@ MEMSIM_CUDA Error cudaChooseDevice(int* device, const void* properties) {
   return cudaGetDevice(device);
 }
 
-MEMSIM_CUDA Error cudaDeviceGetAttribute(int* value, int attribute, int device) {
-  if (!value) return done(error_invalid_value);
-  if (Error failed = check_device(device)) return done(failed);
-  return device_attribute(attribute, value) ? success : done(error_invalid_value);
-}
-
 MEMSIM_CUDA Error cudaDeviceReset() {
   if (!has_device()) return done(error_no_device);
   reset_device();
@@ -83,21 +72,6 @@ MEMSIM_CUDA Error cudaDeviceSetSharedMemConfig(int config) {
   return done(config < 0 || config > 2 ? Status(error_invalid_value) : ready());
 }
 
-MEMSIM_CUDA Error cudaDeviceGetPCIBusId(char* text, int n, int device) {
-  if (Error failed = check_device(device)) return done(failed);
-  if (!text || n < int(sizeof pci_bus_id)) return done(error_invalid_value);
-  strcpy(text, pci_bus_id);
-  return success;
-}
-MEMSIM_CUDA Error cudaDeviceGetByPCIBusId(int* device, const char* text) {
-  if (!device || !text) return done(error_invalid_value);
-  unsigned domain = 0, bus = 0, number = 0;
-  if (sscanf(text, "%x:%x:%x", &domain, &bus, &number) < 2) return done(error_invalid_value);
-  if (bus != 1) return done(error_invalid_device);
-  *device = 0;
-  return done(check_device(0));
-}
-
 MEMSIM_CUDA Error cudaSetDeviceFlags(unsigned flags) {
   if (flags & ~known_device_flags) return done(error_invalid_value);
   device_flags = flags;
@@ -112,21 +86,8 @@ MEMSIM_CUDA Error cudaGetDeviceFlags(unsigned* flags) {
 
 // -- peers: there are none
 
-MEMSIM_CUDA Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
-  if (!can) return done(error_invalid_value);
-  *can = 0;
-  Error failed = check_device(device);
-  return done(failed ? failed : check_device(peer));
-}
 MEMSIM_CUDA Error cudaDeviceEnablePeerAccess(int, unsigned) { return done(error_invalid_device); }
 MEMSIM_CUDA Error cudaDeviceDisablePeerAccess(int) { return done(error_invalid_device); }
-MEMSIM_CUDA Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
-  if (value) *value = 0;
-  return done(error_invalid_device);
-}
-
-MEMSIM_CUDA Error cudaProfilerStart() { return done(ready()); }
-MEMSIM_CUDA Error cudaProfilerStop() { return done(ready()); }
 
 MEMSIM_CUDA Error cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const ChannelFormat* format, int device) {
   if (!width || !format) return done(error_invalid_value);

@@ -14,8 +14,12 @@ struct ErrorText {
   Error number;
   const char *name, *text;
 };
-
-#include "error_texts.inc"
+const ErrorText error_texts[] = {
+#define ERROR(number, driver_name, name, text) {number, "cuda" #name, text},
+#define RUNTIME_ERROR(number, name, text) {number, "cuda" #name, text},
+#define DRIVER_ERROR(number, name, text)
+#include "../core/errors.def"
+};
 
 const ErrorText* find_text(Error number) {
   for (const ErrorText& one : error_texts)

@@ -1,4 +1,4 @@
-// Nodes of graphs: from the API's parameters to operations and back.
+// Nodes of graphs: parameters of copies as operations and back, and those of other nodes as the driver takes them.
 #pragma once
 
 #include "common.h"
@@ -17,22 +17,41 @@ struct SymbolCopy {
   int kind;
 };
 
-Error make_kernel(const KernelNodeParams& given, Operation* operation);
 Error make_memcpy(const Memcpy3D& given, Operation* operation);
 Error make_line(const Line& given, Operation* operation);
 Error make_to_symbol(const SymbolCopy& given, Operation* operation);
 Error make_from_symbol(const SymbolCopy& given, Operation* operation);
-// Of any type; writes what the API returns in the parameters (an allocation's address, a conditional's graphs).
-Error make_operation(NodeParams& given, Operation* operation);
 
-Error set_kernel(GraphNode* node, const KernelNodeParams& given);
 Error set_memcpy(GraphNode* node, const Memcpy3D& given);
 Error set_line(GraphNode* node, const Line& given);
 Error set_to_symbol(GraphNode* node, const SymbolCopy& given);
 Error set_from_symbol(GraphNode* node, const SymbolCopy& given);
-Error set_operation(GraphNode* node, NodeParams& given);
 
-Error get_kernel(const GraphNode* node, KernelNodeParams* out);
 Error get_memcpy(const GraphNode* node, Memcpy3D* out);
+
+// A kernel node's parameters name the kernel by its symbol, which is the driver's function while this lives.
+class WithFunction {
+ public:
+  explicit WithFunction(KernelNodeParams* given) : given_(given), symbol_(given->function) {
+    Function* function = nullptr;
+    failed = resolve_function(symbol_, &function);
+    given->function = function;
+  }
+  ~WithFunction() { given_->function = symbol_; }
+  WithFunction(const WithFunction&) = delete;
+  Error failed;
+
+ private:
+  KernelNodeParams* given_;
+  void* symbol_;
+};
+
+// Calls the driver's function for a node of any type but a copy, whose parameters agree.
+template <class Call>
+Error with_driver_params(NodeParams* given, Call call) {
+  if (given->type != kernel_node) return call();
+  WithFunction resolved(&given->kernel);
+  return resolved.failed ? resolved.failed : call();
+}
 
 }  // namespace memsim::runtime

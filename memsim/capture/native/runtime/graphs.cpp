@@ -32,11 +32,22 @@ Error set_in(GraphExec* exec, const GraphNode* node, Error (*set)(GraphNode*, co
 using namespace memsim;
 using namespace memsim::runtime;
 
+extern "C" {
+Error cuGraphAddKernelNode(GraphNode**, Graph*, Nodes, size_t, const KernelNodeParams*);
+Error cuGraphKernelNodeSetParams(GraphNode*, const KernelNodeParams*);
+Error cuGraphExecKernelNodeSetParams(GraphExec*, GraphNode*, const KernelNodeParams*);
+Error cuGraphNodeSetParams(GraphNode*, NodeParams*);
+Error cuGraphExecNodeSetParams(GraphExec*, GraphNode*, NodeParams*);
+}
+
 // -- adding nodes
 
 MEMSIM_CUDA Error cudaGraphAddKernelNode(GraphNode** node, Graph* graph, Nodes from, size_t n,
                                          const KernelNodeParams* given) {
-  return add(node, graph, from, n, make_kernel, given);
+  if (!given) return done(error_invalid_value);
+  KernelNodeParams own = *given;
+  WithFunction resolved(&own);
+  return done(resolved.failed ? resolved.failed : cuGraphAddKernelNode(node, graph, from, n, &own));
 }
 MEMSIM_CUDA Error cudaGraphAddMemcpyNode(GraphNode** node, Graph* graph, Nodes from, size_t n, const Memcpy3D* given) {
   return add(node, graph, from, n, make_memcpy, given);
@@ -73,11 +84,11 @@ MEMSIM_CUDA Error cudaGraphNodeGetLocalId(GraphNode* node, unsigned* id) {
 
 // -- parameters of nodes
 
-MEMSIM_CUDA Error cudaGraphKernelNodeGetParams(GraphNode* node, KernelNodeParams* out) {
-  return done(get_kernel(node, out));
-}
 MEMSIM_CUDA Error cudaGraphKernelNodeSetParams(GraphNode* node, const KernelNodeParams* given) {
-  return done(given ? set_kernel(node, *given) : Error(error_invalid_value));
+  if (!given) return done(error_invalid_value);
+  KernelNodeParams own = *given;
+  WithFunction resolved(&own);
+  return done(resolved.failed ? resolved.failed : cuGraphKernelNodeSetParams(node, &own));
 }
 MEMSIM_CUDA Error cudaGraphMemcpyNodeGetParams(GraphNode* node, Memcpy3D* out) { return done(get_memcpy(node, out)); }
 MEMSIM_CUDA Error cudaGraphMemcpyNodeSetParams(GraphNode* node, const Memcpy3D* given) {
@@ -95,13 +106,18 @@ MEMSIM_CUDA Error cudaGraphMemcpyNodeSetParamsFromSymbol(GraphNode* node, void* 
   return done(set_from_symbol(node, {symbol, to, bytes, offset, kind}));
 }
 MEMSIM_CUDA Error cudaGraphNodeSetParams(GraphNode* node, NodeParams* given) {
-  return done(given ? set_operation(node, *given) : Error(error_invalid_value));
+  if (!given) return done(error_invalid_value);
+  if (given->type == memcpy_node) return cudaGraphMemcpyNodeSetParams(node, &given->memcpy.copy);
+  return done(with_driver_params(given, [=] { return cuGraphNodeSetParams(node, given); }));
 }
 
 // -- executable graphs
 
 MEMSIM_CUDA Error cudaGraphExecKernelNodeSetParams(GraphExec* exec, GraphNode* node, const KernelNodeParams* given) {
-  return set_in(exec, node, set_kernel, given);
+  if (!given) return done(error_invalid_value);
+  KernelNodeParams own = *given;
+  WithFunction resolved(&own);
+  return done(resolved.failed ? resolved.failed : cuGraphExecKernelNodeSetParams(exec, node, &own));
 }
 MEMSIM_CUDA Error cudaGraphExecMemcpyNodeSetParams(GraphExec* exec, GraphNode* node, const Memcpy3D* given) {
   return set_in(exec, node, set_memcpy, given);
@@ -122,8 +138,9 @@ MEMSIM_CUDA Error cudaGraphExecMemcpyNodeSetParamsFromSymbol(GraphExec* exec, Gr
   return set_in(exec, node, set_from_symbol, &copy);
 }
 MEMSIM_CUDA Error cudaGraphExecNodeSetParams(GraphExec* exec, GraphNode* node, NodeParams* given) {
-  GraphNode* inner = is_graph_exec(exec) ? node_in_exec(exec, node) : nullptr;
-  return done(inner && given ? set_operation(inner, *given) : Error(error_invalid_value));
+  if (!given) return done(error_invalid_value);
+  if (given->type == memcpy_node) return cudaGraphExecMemcpyNodeSetParams(exec, node, &given->memcpy.copy);
+  return done(with_driver_params(given, [=] { return cuGraphExecNodeSetParams(exec, node, given); }));
 }
 
 MEMSIM_CUDA Error cudaGraphConditionalHandleCreate(unsigned long long* handle, Graph* graph, unsigned initial,

@@ -87,6 +87,11 @@ Error resolve_function(const void* symbol, Function** function) {
   return kernel.function ? success : error_invalid_device_function;
 }
 
+Error with_function(const void* symbol, Function** function) {
+  if (Status failed = ready()) return failed;
+  return resolve_function(symbol, function);
+}
+
 Error resolve_variable(const void* symbol, Variable* variable) {
   Registry& r = registry();
   Hold hold(r.lock);

@@ -9,6 +9,12 @@ namespace memsim::runtime {
 // pass such parameters in registers, so one signature serves all, and what a function has no parameter for is ignored.
 using Word = long;
 inline Word own(Word stream) { return reinterpret_cast<Word>(per_thread(reinterpret_cast<StreamHandle>(stream))); }
+inline Error resolve(Word* kernel) {
+  Function* function = nullptr;
+  Error failed = with_function(reinterpret_cast<const void*>(*kernel), &function);
+  *kernel = reinterpret_cast<Word>(function);
+  return failed;
+}
 
 }  // namespace memsim::runtime
 
@@ -19,4 +25,14 @@ inline Word own(Word stream) { return reinterpret_cast<Word>(per_thread(reinterp
   MEMSIM_CUDA int name(memsim::runtime::Word a, memsim::runtime::Word b, memsim::runtime::Word c,                      \
                        memsim::runtime::Word d, memsim::runtime::Word e, memsim::runtime::Word f) {                    \
     return memsim::runtime::done(function(__VA_ARGS__));                                                               \
+  }
+
+// The same where one parameter of the runtime's function is the symbol of a kernel.
+#define MEMSIM_SAME_OF_KERNEL(name, function, kernel)                                                                  \
+  extern "C" int function(memsim::runtime::Word, memsim::runtime::Word, memsim::runtime::Word, memsim::runtime::Word,  \
+                          memsim::runtime::Word, memsim::runtime::Word);                                               \
+  MEMSIM_CUDA int name(memsim::runtime::Word a, memsim::runtime::Word b, memsim::runtime::Word c,                      \
+                       memsim::runtime::Word d, memsim::runtime::Word e, memsim::runtime::Word f) {                    \
+    if (int failed = memsim::runtime::resolve(&kernel)) return memsim::runtime::done(failed);                          \
+    return memsim::runtime::done(function(a, b, c, d, e, f));                                                          \
   }

@@ -16,32 +16,19 @@ Error inside(const void* symbol, size_t offset, size_t bytes, void** pointer) {
   return success;
 }
 
-Copy copy_of(void* to, const void* from, size_t bytes, int kind) {
-  Copy copy;
-  copy.destination.address = address_of(to);
-  copy.source.address = address_of(from);
-  copy.width_bytes = bytes;
-  copy.direction = Direction(kind);
-  return copy;
-}
-
 constexpr int to_host = int(Direction::device_to_host), to_device = int(Direction::host_to_device);
 
-Error to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset, int kind, StreamHandle stream,
-                bool wait) {
+CheckedCopy to_symbol(const void* symbol, const void* from, size_t bytes, size_t offset, int kind) {
   void* inner = nullptr;
-  if (kind == to_host || kind < 0 || kind > 4) return done(error_invalid_memcpy_direction);
-  if (Error failed = inside(symbol, offset, bytes, &inner)) return done(failed);
-  Copy copy = copy_of(inner, from, bytes, kind);
-  return done(wait ? submit_and_wait(stream_of(stream), copy) : submit(stream_of(stream), copy));
+  if (kind == to_host) return error_invalid_memcpy_direction;
+  if (Error failed = inside(symbol, offset, bytes, &inner)) return failed;
+  return make_line(inner, from, bytes, kind);
 }
-
-Error from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, int kind, StreamHandle stream, bool wait) {
+CheckedCopy from_symbol(void* to, const void* symbol, size_t bytes, size_t offset, int kind) {
   void* inner = nullptr;
-  if (kind == to_device || kind < 0 || kind > 4) return done(error_invalid_memcpy_direction);
-  if (Error failed = inside(symbol, offset, bytes, &inner)) return done(failed);
-  Copy copy = copy_of(to, inner, bytes, kind);
-  return done(wait ? submit_and_wait(stream_of(stream), copy) : submit(stream_of(stream), copy));
+  if (kind == to_device) return error_invalid_memcpy_direction;
+  if (Error failed = inside(symbol, offset, bytes, &inner)) return failed;
+  return make_line(to, inner, bytes, kind);
 }
 
 }  // namespace
@@ -61,17 +48,8 @@ MEMSIM_CUDA Error cudaGetSymbolSize(size_t* bytes, const void* symbol) {
   *bytes = variable.bytes;
   return success;
 }
-MEMSIM_CUDA Error cudaMemcpyToSymbol(const void* symbol, const void* from, size_t bytes, size_t offset, int kind) {
-  return to_symbol(symbol, from, bytes, offset, kind, nullptr, true);
-}
-MEMSIM_CUDA Error cudaMemcpyToSymbolAsync(const void* symbol, const void* from, size_t bytes, size_t offset, int kind,
-                                          StreamHandle stream) {
-  return to_symbol(symbol, from, bytes, offset, kind, stream, false);
-}
-MEMSIM_CUDA Error cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes, size_t offset, int kind) {
-  return from_symbol(to, symbol, bytes, offset, kind, nullptr, true);
-}
-MEMSIM_CUDA Error cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes, size_t offset, int kind,
-                                            StreamHandle stream) {
-  return from_symbol(to, symbol, bytes, offset, kind, stream, false);
-}
+MEMSIM_COPY_FUNCTIONS(cudaMemcpyToSymbol,
+                      (const void* symbol, const void* from, size_t bytes, size_t offset, int kind),
+                      to_symbol(symbol, from, bytes, offset, kind))
+MEMSIM_COPY_FUNCTIONS(cudaMemcpyFromSymbol, (void* to, const void* symbol, size_t bytes, size_t offset, int kind),
+                      from_symbol(to, symbol, bytes, offset, kind))

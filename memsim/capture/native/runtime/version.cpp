@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "graph_nodes.h"
-#include "managed.h"
 #include "same.h"
 
 #ifndef MEMSIM_CUDART

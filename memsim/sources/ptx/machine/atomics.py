@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, loop
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -43,20 +43,21 @@ from memsim.sources.ptx.machine.codes import (
 from memsim.sources.ptx.machine.floats import BF16X2, F16X2
 from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
-from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 
 ADD, MINIMUM, MAXIMUM, AND, OR, XOR, EXCHANGE, SWAP, INCREMENT, DECREMENT = range(10)
 UNSIGNED, SIGNED, F16, BF16 = (int(one) for one in (Type.unsigned, Type.signed, Type.f16, Type.bf16))
 LOWEST = -(1 << 63)
 
 
-@called
-def atomic(m, record, w, warp, pc, r, row, active):
+@loop
+def atomic(m, w, pc, active):
     """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
     If a warp repeats it without a change, as for a lock or flag, other warps get their turn. Further repeats are not
     logged: their number says nothing about a GPU. After many repeats the run stops, so that later blocks can join.
     """
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
     width, flags = row[MASK], row[Y]

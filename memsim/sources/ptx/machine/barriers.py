@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, loop
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
     BARRIER_DST,
@@ -95,9 +95,10 @@ def waits_for_all(m, block, number):
 ARRIVE_CLUSTER, WAIT_CLUSTER = 2, 1  # bits: barrier.cluster.arrive, barrier.cluster.wait
 
 
-@called
-def cluster_barrier(m, record, row):
+@loop
+def cluster_barrier(m, w, pc, active):
     """barrier.cluster: a warp arrives, or waits until all warps of the cluster have; the last one lets all go on."""
+    record, row = m.records[w], m.code[pc]
     status = m.status
     n_warps = m.grid[TEAM] * m.grid[WARPS]
     if row[X] & ARRIVE_CLUSTER:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, loop
 from memsim.sources.ptx.machine.access import (
     DONE,
     OUTSIDE,
@@ -19,24 +19,11 @@ from memsim.sources.ptx.machine.access import (
     read,
     write,
 )
-from memsim.sources.ptx.machine.codes import (
-    COUNT,
-    LANES,
-    LIST,
-    MASK,
-    RANK_SHIFT,
-    SHARED_WINDOW,
-    A,
-    B,
-    C,
-    Stop,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, RANK_SHIFT, SHARED_WINDOW, A, B, C, Stop, X, Y
 from memsim.sources.ptx.machine.log import STORES, find
 from memsim.sources.ptx.machine.mbarriers import complete_bytes, mbarrier_of
 from memsim.sources.ptx.machine.phases import let_copies_arrive
-from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
@@ -47,9 +34,10 @@ MAGIC = 0x6D656D73696D7470
 MOST_RANK = 5
 
 
-@called
-def copy_bulk(m, record, w, warp, pc, r, row, active):
+@loop
+def copy_bulk(m, w, pc, active):
     """cp.async.bulk: A is where from, B where to, C the bytes, LIST the barrier's row: of every active lane."""
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     for lane in range(LANES):
         if not (active >> lane) & 1:
             continue
@@ -107,9 +95,10 @@ def _logged(m, record, w, warp, pc, count):
     return np.int64(DONE)
 
 
-@called
-def copy_tensor(m, record, w, warp, pc, r, row, active):
+@loop
+def copy_tensor(m, w, pc, active):
     """cp.async.bulk.tensor: A is the map, B the place in shared memory, LIST the coordinates and then the barrier."""
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     for lane in range(LANES):
         if not (active >> lane) & 1:
             continue

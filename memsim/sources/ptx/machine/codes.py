@@ -14,10 +14,8 @@ FIELDS = 16  # int64 of one micro-op: two lines of the host's cache
 # machine code N_USES is one of BY_CODE and RESULT_BY_CODE, USES the control code that `control_code` packs.
 OP, DST, A, B, C, GUARD, NEGATED, MASK, SHIFT, X, Y, SEGMENT, USES, N_USES, LIST, COUNT = range(FIELDS)
 
-BY_CODE, RESULT_BY_CODE = (
-    -1,
-    -2,
-)  # an instruction's first micro-op, and its accesses; what stands behind one with a result
+# An instruction's first micro-op, and its accesses; the micro-op behind an access with a result.
+BY_CODE, RESULT_BY_CODE = -1, -2
 
 
 def control_code(waits: int, sets: int, stall: int, result: int = 0, products: int = NO_WAIT) -> int:
@@ -74,9 +72,8 @@ class Micro(IntEnum):
     exit = 42
     barrier = 43  # A: number, B: threads (-1: all), X: kind, DST, C
     trap = 44
-    converge = (
-        45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC); X: they go on if those never come
-    )
+    # A: masks of lanes that meet here before they continue (BSYNC, WARPSYNC); X: they continue if those never come.
+    converge = 45
     # What only some kernels do.
     integer = 50  # Y: one of Integer
     floating = 51  # Y: one of Float
@@ -228,8 +225,7 @@ class Stop(IntEnum):
 
 # Columns of a warp's record.
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
-BARRIER_ID,
- COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, SWITCHED,
+ BARRIER_ID, COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, SWITCHED,
  PARKED, POLLED, OUTSTANDING, WAITING, SPINS, PRODUCTS, TURNS) = range(28)  # fmt: skip
 WARP_FIELDS = 28
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, loop
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -18,34 +18,22 @@ from memsim.sources.ptx.machine.access import (
     read,
     write,
 )
-from memsim.sources.ptx.machine.codes import (
-    BROUGHT,
-    COMMITTED,
-    COUNT,
-    LANES,
-    LIST,
-    MASK,
-    MOST_GROUPS,
-    A,
-    B,
-    C,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import BROUGHT, COMMITTED, COUNT, LANES, LIST, MASK, MOST_GROUPS, A, B, C, X, Y
 from memsim.sources.ptx.machine.log import WAITED, find, wait_for
-from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 from memsim.sources.waits import COPIES, LOADS
 
 SIZED = 32  # a flag: C says how many bytes are read; the rest of what is written is 0
 ALL = -1  # of a wait: for all copies, committed or not
 
 
-@called
-def copy_async(m, record, w, warp, pc, r, row, active):
+@loop
+def copy_async(m, w, pc, active):
     """cp.async: A and X are where from, B and LIST where to, MASK how many bytes.
 
     Lanes that read nothing are no part of the access; what they write is 0.
     """
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     width, flags = row[MASK], row[Y]
     reading = active
     if flags & SIZED:

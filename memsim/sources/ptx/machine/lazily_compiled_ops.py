@@ -12,21 +12,7 @@ from memsim.sources.ptx.machine.access import DONE, OUTSIDE
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
-from memsim.sources.ptx.machine.codes import (
-    CLOCK,
-    COUNT,
-    DST,
-    LANES,
-    OP,
-    SHIFT,
-    STEPS,
-    A,
-    C,
-    Micro,
-    Stop,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import CLOCK, COUNT, DST, LANES, OP, SHIFT, STEPS, A, C, Micro, Stop, X, Y
 from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
 from memsim.sources.ptx.machine.mbarriers import mbarrier
 from memsim.sources.ptx.machine.tables import (
@@ -148,26 +134,6 @@ def _clock(m, w, pc, active):
 
 
 @loop
-def _atomic(m, w, pc, active):
-    return atomic(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _copy_async(m, w, pc, active):
-    return copy_async(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _texture(m, w, pc, active):
-    return textures.fetch(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _surface(m, w, pc, active):
-    return textures.surface(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
 def _commit(m, w, pc, active):
     commit(m, m.records[w], w, m.status[BASE_WARP] + w)
     return DONE
@@ -190,27 +156,6 @@ def _matrix_load(m, w, pc, active):
 def _matrix_store(m, w, pc, active):
     warp = m.status[BASE_WARP] + w
     return matrix(m, m.records[w], w, warp, pc, m.registers[w], m.code[pc], active, True)
-
-
-@loop
-def _bulk(m, w, pc, active):
-    return copy_bulk(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _tensor(m, w, pc, active):
-    return copy_tensor(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
-
-
-@loop
-def _mbarrier(m, w, pc, active):
-    warp, r, predicates = m.status[BASE_WARP] + w, m.registers[w], m.predicates[w]
-    return mbarrier(m, m.records[w], w, warp, pc, r, m.code[pc], predicates, active)
-
-
-@loop
-def _cluster_barrier(m, w, pc, active):
-    return cluster_barrier(m, m.records[w], m.code[pc])
 
 
 @loop
@@ -261,17 +206,17 @@ LOOPS = {
     Micro.integer: _integer,
     Micro.floating: _floating,
     Micro.convert: _convert,
-    Micro.atomic: _atomic,
+    Micro.atomic: atomic,
     Micro.matrix_load: _matrix_load,
     Micro.matrix_store: _matrix_store,
-    Micro.copy_async: _copy_async,
-    Micro.texture: _texture,
-    Micro.surface: _surface,
+    Micro.copy_async: copy_async,
+    Micro.texture: textures.fetch,
+    Micro.surface: textures.surface,
     Micro.commit: _commit,
     Micro.wait_group: _wait_group,
-    Micro.bulk: _bulk,
-    Micro.tensor: _tensor,
-    Micro.mbarrier: _mbarrier,
+    Micro.bulk: copy_bulk,
+    Micro.tensor: copy_tensor,
+    Micro.mbarrier: mbarrier,
     Micro.shuffle: _shuffle,
     Micro.vote: _vote,
     Micro.match: _match,
@@ -282,7 +227,7 @@ LOOPS = {
     Micro.leave: _leave,
     Micro.mma: _mma,
     Micro.wgmma: _wgmma,
-    Micro.cluster_barrier: _cluster_barrier,
+    Micro.cluster_barrier: cluster_barrier,
     Micro.host_call: _host_call,
 }
 N_LOOPS = max(LOOPS) + 1

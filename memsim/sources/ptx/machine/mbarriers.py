@@ -12,21 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.jit.compiled import called, inlined
+from memsim.jit.compiled import called, inlined, loop
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, YIELDED, host_of, read, write
-from memsim.sources.ptx.machine.codes import (
-    COUNT,
-    DST,
-    LANES,
-    LIST,
-    MIX,
-    SPINS,
-    STATUS,
-    A,
-    B,
-    X,
-    Y,
-)
+from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, MIX, SPINS, STATUS, A, B, X, Y
 from memsim.sources.ptx.machine.log import find
 from memsim.sources.ptx.machine.phases import (
     BEFORE,
@@ -39,7 +27,7 @@ from memsim.sources.ptx.machine.phases import (
     object_at,
     own,
 )
-from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 
 (INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES,
  ARRIVE_AT_WORDS, ARRIVE_COPIES_AT_WORDS, TESTED) = range(14)  # fmt: skip
@@ -49,13 +37,15 @@ BYTES_BITS = PHASE_AT - BYTES_AT
 WORD = 0xFFFFFFFF
 
 
-@called
-def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
+@loop
+def mbarrier(m, w, pc, active):
     """One operation of every active lane: A and X the object, B a count, bytes, a state or a parity, Y which.
 
     COUNT is the predicate of a test. A test that fails gives other warps their turn; so does TESTED, behind a test that
     machine code made by itself.
     """
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
+    predicates = m.predicates[w]
     what, true, n_logged = row[Y], np.int64(0), np.int64(0)
     if what == TESTED:
         _follow_test(m, record, w, warp, r, row, predicates[row[COUNT]] & active, active)

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 from memsim.jit.compiled import called, inlined
-from memsim.sources.ptx.machine.codes import (
-    ALL_LANES,
-    BLOCK,
-    LANES,
-    N_GROUPS,
-    NUMBER,
-    WARP_FIELDS,
-)
+from memsim.sources.ptx.machine.codes import ALL_LANES, BLOCK, LANES, N_GROUPS, NUMBER, WARP_FIELDS
 from memsim.sources.ptx.machine.tables import (
     BASE_WARP,
     CLUSTER_ARRIVED,

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from memsim.jit.compiled import called
+from memsim.jit.compiled import called, loop
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -27,7 +27,7 @@ from memsim.sources.ptx.machine.access import (
 from memsim.sources.ptx.machine.codes import BROUGHT, COUNT, DST, LANES, LIST, MASK, SHIFT, A, C, Type, X, Y
 from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
-from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
 from memsim.sources.ptx.textures import (
     ADDRESS,
     BIAS,
@@ -294,9 +294,10 @@ def _log(m, record, w, warp, pc, active, count, width):
     return np.int64(DONE)
 
 
-@called
-def fetch(m, record, w, warp, pc, r, row, active):
+@loop
+def fetch(m, w, pc, active):
     """A texture fetch, gather or query of the active lanes; DONE, or why it cannot be."""
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     record[BROUGHT] = 0
     most, width = np.int64(0), np.int64(1)
     for lane in range(LANES):
@@ -332,9 +333,10 @@ def fetch(m, record, w, warp, pc, r, row, active):
     return stop
 
 
-@called
-def surface(m, record, w, warp, pc, r, row, active):
+@loop
+def surface(m, w, pc, active):
     """A surface load or store of the active lanes: x counts bytes; DONE, or why it cannot be."""
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
     record[BROUGHT] = 0
     flags, dimensions, element = row[SHIFT], row[MASK] & 255, row[MASK] >> 8
     width = element * row[COUNT]

@@ -1,4 +1,5 @@
 // Compares the structures of runtime/abi.h with those of NVIDIA's headers; compiled, never run.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstring>
@@ -82,14 +83,23 @@ SIZE(TextureSettings, cudaTextureDesc);
 MEMBER_AT(TextureSettings, mipmap_bias, cudaTextureDesc, mipmapLevelBias);
 MEMBER_AT(ResourceView, last_layer, cudaResourceViewDesc, lastLayer);
 SIZE(KernelNodeParams, cudaKernelNodeParams);
-SIZE(MemsetNodeParams, cudaMemsetParams);
-SIZE(HostNodeParams, cudaHostNodeParams);
-SIZE(AllocNodeParams, cudaMemAllocNodeParams);
 SIZE(NodeParams, cudaGraphNodeParams);
 MEMBER_AT(NodeParams, kernel, cudaGraphNodeParams, kernel);
 MEMBER_AT(NodeParams, memcpy.copy, cudaGraphNodeParams, memcpy.copyParams);
-SIZE(InstantiateParams, cudaGraphInstantiateParams);
-SIZE(UpdateResult, cudaGraphExecUpdateResultInfo);
 static_assert(sizeof(memsim::EdgeData) == sizeof(cudaGraphEdgeData), "cudaGraphEdgeData");
-static_assert(int(ours::NodeType::conditional) == cudaGraphNodeTypeConditional, "cudaGraphNodeType");
+static_assert(int(ours::memcpy_node) == cudaGraphNodeTypeMemcpy, "cudaGraphNodeType");
 static_assert(ours::attribute_completion_event == cudaLaunchAttributeLaunchCompletionEvent, "cudaLaunchAttributeID");
+
+// The runtime passes these on to the driver's functions.
+#define SAME_SIZE(runtime, driver) static_assert(sizeof(runtime) == sizeof(driver), #runtime)
+SAME_SIZE(cudaKernelNodeParams, CUDA_KERNEL_NODE_PARAMS_v1);
+SAME_SIZE(cudaMemsetParams, CUDA_MEMSET_NODE_PARAMS_v1);
+SAME_SIZE(cudaHostNodeParams, CUDA_HOST_NODE_PARAMS);
+SAME_SIZE(cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS);
+SAME_SIZE(cudaGraphNodeParams, CUgraphNodeParams);
+SAME_SIZE(cudaLaunchConfig_t, CUlaunchConfig);
+SAME_SIZE(cudaGraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
+SAME_SIZE(cudaGraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);
+static_assert(offsetof(cudaKernelNodeParams, extra) == offsetof(CUDA_KERNEL_NODE_PARAMS_v1, extra), "kernel nodes");
+static_assert(offsetof(cudaGraphNodeParams, conditional) == offsetof(CUgraphNodeParams, conditional), "nodes");
+static_assert(offsetof(cudaLaunchConfig_t, stream) == offsetof(CUlaunchConfig, hStream), "launch configurations");
