@@ -2,9 +2,9 @@
 
 ::
 
-    bytes 0 to 511  the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
+    bytes 0 to 511  the seal: SHA-256 of the rest, in text (see support.seal)
     /            attributes: schema, version
-    /about       JSON text (UTF-8, of fixed length from 1.3 on), Trials.about
+    /about       JSON text (UTF-8, of fixed length), Trials.about
     /ops         JSON text, Trials.ops
     /arrays      JSON text, Trials.arrays
     /sources     JSON text, Trials.sources (from 1.5 on; not in the results within a study)
@@ -36,8 +36,8 @@ from memsim.trace import source_text
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 SCHEMA = "memsim-result"
-# 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
-# 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
+# 1.3: sealed (older files are refused), translation
+# 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
 # 1.8: about.executed.compute_instructions, about.until.requested; 1.9: more columns of trials/components
 VERSION = (1, 9)
@@ -146,16 +146,10 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
 
 
 def _complete(about: Any, ops: Any) -> None:
-    """What files of version 1.0 lack; the profiles of 1.1 hold too little, and later ones lack what has a default."""
+    """Names and values as of this version, in the texts of an older file."""
     for name, keys in OLD_RESULT_KEYS.items():
         if isinstance(about, dict) and isinstance(found := about.get(name), dict):
             about[name] = {keys.get(key, key): value for key, value in found.items()}
-    if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
-        trace.setdefault("wave_blocks", 0)
-    if isinstance(about, dict) and "executed" not in about and isinstance(ops, list):
-        for op in ops:
-            if isinstance(op, dict):
-                op.pop("profile", None)
     if isinstance(about, dict) and isinstance(executed := about.get("executed"), dict):
         executed.setdefault("masked", 0)
     for op in ops if isinstance(ops, list) else ():
