@@ -22,7 +22,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from memsim.gpu.components import COUNTERS, stored_counters
 from memsim.gpu.pipes import PIPES
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
@@ -46,6 +45,8 @@ VERSION = (1, 9)
 _SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
     ("full_until", "dirty_sectors", "blocks_done"), "launch"
 )
+# Arrays to which versions add counters -> the axis at whose end these are.
+_GROWING = {"counters": -2, "group_counters": -2, "translation": -1, "components": -1}
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
@@ -126,23 +127,31 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
-    for name, (dtype, shape) in _columns(texts["about"], len(texts["ops"])).items():
+    columns = _columns(texts["about"], len(texts["ops"]))
+    for name, (dtype, shape) in columns.items():
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
-        if name == "components":
-            shape = (stored_counters(texts["about"]["gpu"]),)
-        rows = len(stored["counters"]) if stored else None
-        stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, (rows, *shape))
+        lengths = [len(stored["counters"]) if stored else None, *shape]
+        if name in _GROWING:
+            lengths[_GROWING[name]] = None
+        stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, tuple(lengths))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
-    arrays = {name: found[...] for name, found in stored.items()}
-    if "components" in arrays:
-        absent = len(COUNTERS) - arrays["components"].shape[-1]  # columns of later versions
-        arrays["components"] = np.pad(arrays["components"], ((0, 0), (0, absent)))
+    arrays: dict[str, Any] = {
+        name: _with_later_counters(path, name, found[...], columns[name][1]) for name, found in stored.items()
+    }
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
         raise InputError(path, "trials/counters", f"are inconsistent: {broken}; the file is damaged or was changed")
     return trials
+
+
+def _with_later_counters(path: str | Path, name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array, with zeros for the counters that the version which wrote it did not have."""
+    absent = [now - before for now, before in zip(shape, values.shape[1:], strict=True)]
+    if any(count < 0 for count in absent):
+        raise InputError(path, f"trials/{name}", "has counters of a newer memsim; install it")
+    return np.pad(values, [(0, 0), *((0, count) for count in absent)]) if any(absent) else values
 
 
 def _complete(about: Any, ops: Any) -> None:

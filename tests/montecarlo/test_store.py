@@ -261,6 +261,23 @@ def test_older_files_lack_counters_of_later_components(saved):
     assert RunResult.load(saved).components == {}
 
 
+@pytest.mark.parametrize(("name", "axis"), [("counters", -2), ("translation", -1), ("components", -1)])
+def test_counters_of_other_versions(saved, name, axis):
+    """An older file lacks the last counters, which are zero; one of a newer version has some that this cannot name."""
+    sections = {"translation": {"enabled": False}, "prefetcher": {"kind": "none"}}
+    with changed(saved) as file:
+        _json("about", lambda about: about["gpu"].update(sections))(file)
+    before = getattr(store.load(saved), name)
+    for values in (before.take(range(before.shape[axis] - 1), axis), np.concatenate([before] * 2, axis)):
+        with changed(saved) as file:
+            del file[f"trials/{name}"]
+            file[f"trials/{name}"] = values
+        if values.shape[axis] < before.shape[axis]:
+            assert np.array_equal(getattr(store.load(saved), name), before)
+    with pytest.raises(InputError, match=f"trials/{name} has counters of a newer memsim"):
+        store.load(saved)
+
+
 def test_profiles_of_older_files_lack_later_counts(saved):
     """As those from before atomics' addresses were."""
     without_addresses = {
