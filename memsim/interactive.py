@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.table import html_table
 from memsim.interactive_result import texts_first
-from memsim.studies import DesignStudy as _Study
-from memsim.studies import StudyTrials as _StudyResult
 from memsim.studies import compare
+from memsim.studies.result import StudyTrials as _StudyResult
+from memsim.studies.run import DesignStudy as _Study
 
 if TYPE_CHECKING:
     from memsim.analysis.table import Table

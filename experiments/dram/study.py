@@ -17,7 +17,7 @@ from memsim.gpu.choices import WriteTurns
 from memsim.hierarchy.codes import FETCH, WRITE_BACK
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import Machine, build
-from memsim.hierarchy.main_memory.isolated_dram import ISOLATED_REQUEST, IsolatedDram
+from memsim.hierarchy.main_memory import ISOLATED_REQUEST, IsolatedDram
 from memsim.montecarlo.load_loops import one_load
 from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 

@@ -43,7 +43,7 @@ def report(
     from memsim.analysis.result import RunResult
     from memsim.cli.program import explained_kernels, longest_kernels
     from memsim.report.page import write_page
-    from memsim.studies import StudyTrials
+    from memsim.studies.result import StudyTrials
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 

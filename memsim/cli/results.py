@@ -154,7 +154,7 @@ def plot(
 
 def _show_study(path: Path, convention: Convention, format: str, other: str) -> None:
     from memsim.report import study as report
-    from memsim.studies import StudyTrials
+    from memsim.studies.result import StudyTrials
 
     if other:
         problem = "needs the results of one kernel on one GPU, which a study does not store; use memsim run"
@@ -166,7 +166,7 @@ def _plot_study(
     paths: list[Path], out: Path, force: bool, convention: Convention, figure_options: FigureOptions
 ) -> None:
     from memsim.report import study_figures
-    from memsim.studies import StudyTrials
+    from memsim.studies.result import StudyTrials
     from memsim.support.files import keeping_existing
 
     if len(paths) > 1:

@@ -90,7 +90,7 @@ def sensitivity(
 def _of_study(path: Path, convention: str, out: Path | None) -> CommandOutput:
     """What is printed of a study: every case, the figure of the first."""
     from memsim.report import sensitivity as report
-    from memsim.studies import StudyTrials
+    from memsim.studies.result import StudyTrials
     from memsim.studies.sobol import of_study
 
     study = StudyTrials.load(path, convention)

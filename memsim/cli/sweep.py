@@ -52,8 +52,8 @@ def sweep(
     """
     from memsim.report import study as report
     from memsim.report.formats import chosen_format
-    from memsim.studies import DesignStudy
     from memsim.studies.forecast import forecast
+    from memsim.studies.run import DesignStudy
 
     if out is None and (resume or force):
         raise InputError("sweep", "--resume, --force", "need the study's results file; give it with -o")

@@ -37,11 +37,6 @@ def component_counts(counts: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.concatenate(values)
 
 
-def stored_counters(configuration: Mapping[str, Any]) -> int:
-    """Counters in a results file: those of the components that its version knew; later ones have the later columns."""
-    return sum(section in configuration for section, _ in COUNTERS)
-
-
 def absent_sections(configuration: Mapping[str, Any]) -> tuple[str, ...]:
     """Sections of the components that a configuration (plain data, by section) does without."""
     return tuple(one.section for one in COMPONENTS if not one.is_on(configuration))

@@ -66,7 +66,7 @@ def _lookups(trials: Trial, gpu: _Config) -> bool:
         return not trials.translation.any()
     sent = trials.counters[..., :-1, Level.l2, :, CountUnit.transactions].sum(axis=-1)
     found, event = trials.translation, TranslationEvent
-    forwarded = found[..., event.shared_hit :].sum(axis=-1) == found[..., event.sm_miss]
+    forwarded = found[..., event.shared_hit : event.shared_merge + 1].sum(axis=-1) == found[..., event.sm_miss]
     return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & forwarded).all())
 
 

@@ -16,9 +16,8 @@ import numpy as np
 from memsim.gpu.choices import Inclusion, L1WritePolicy
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PrefetcherKind
-from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
-from memsim.hierarchy.cache.ways import invalidate_way, oldest_way, way_of_slot
+from memsim.hierarchy.cache.ways import find, invalidate_way, oldest_way, recall, way_of_slot
 from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.lookup import partial_sectors, still_partial, surplus_partial_way
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
@@ -294,29 +293,19 @@ def walk_blocks(u, m, first, end, at, wave, traffic):
                 drop_local(u, sm, ANY_BLOCK)
 
 
-class FunctionalWalk:
-    """Walks blocks of a trace through the tags of a machine's caches.
+def walk(machine: Machine, wave: int, first: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """Walk blocks of a trace through the tags of a machine's caches.
 
     Args:
         machine: that replays the trace.
         wave: blocks that the GPU holds at once.
+        first, end: i8 [blocks, warps per block], their warps' first and end instructions.
+
+    Returns:
+        i8 [2], the sectors TO_L2 and TO_DRAM.
     """
-
-    def __init__(self, machine: Machine, wave: int) -> None:
-        self._machine, self._wave = machine, wave
-
-    def take(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:
-        """Walk blocks.
-
-        Args:
-            first, end: i8 [blocks, warps per block], their warps' first and end instructions.
-
-        Returns:
-            i8 [2], the sectors TO_L2 and TO_DRAM.
-        """
-        machine, traffic = self._machine, np.zeros(2, np.int64)
-        at = np.zeros((self._wave, first.shape[1]), np.int64)
-        blocks = (records(np.ascontiguousarray(one)) for one in (first, end, at))
-        arguments = machine.sms, machine.slices, *blocks, self._wave, records(traffic)
-        machine.loop("walk", walk_blocks, *arguments)(*arguments)
-        return traffic
+    traffic, at = np.zeros(2, np.int64), np.zeros((wave, first.shape[1]), np.int64)
+    blocks = (records(np.ascontiguousarray(one)) for one in (first, end, at))
+    arguments = machine.sms, machine.slices, *blocks, wave, records(traffic)
+    machine.loop("walk", walk_blocks, *arguments)(*arguments)
+    return traffic

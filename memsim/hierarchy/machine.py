@@ -20,15 +20,13 @@ from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.l2.prefetcher import new_prefetching
-from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.mapping import AddressLayout, with_copies
-from memsim.hierarchy.parameters import shared, sharer_words
+from memsim.hierarchy.parameters import horizon, longest_quantum, shared, sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_event_queue, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import compute_run_times, results, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
 from memsim.hierarchy.translation.pages import page_tables
-from memsim.hierarchy.translation.parameters import translation_parameters
 from memsim.jit.compile_entry import entry
 from memsim.jit.plain_python import level_records
 from memsim.jit.specialization import is_fixed
@@ -335,7 +333,7 @@ def _tlbs(gpu: GPU, drawn: Draws, n_ops: int) -> dict[str, Any]:
     misses, free_misses = new_pool(translation_state.MISS, n * own.sm_misses)
     walks, free_walks = new_pool(translation_state.WALK, n * own.sm_misses)
     return dict(
-        p=translation_parameters(gpu, drawn.arbitration, n_ops),
+        p=translation_state.translation_parameters(gpu, drawn.arbitration, n_ops),
         page_of=shared(where.page_of),
         pages=pages,
         entry_sets=entry_sets,

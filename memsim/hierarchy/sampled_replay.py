@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.hierarchy.block_sample import BlockSample, GroupMeter, work_of
 from memsim.hierarchy.counters import CountUnit, Event, Level
-from memsim.hierarchy.functional_walk import FunctionalWalk
+from memsim.hierarchy.functional_walk import walk
 
 if TYPE_CHECKING:
     from memsim.hierarchy.system import System
@@ -35,7 +35,6 @@ class SampledReplay:
         chosen = sample.chosen(system.block)
         system.first, system.end, system.block = system.first[chosen], system.end[chosen], system.block[chosen]
         self._wave = system.resident * system.gpu.sm.count
-        self._walk = FunctionalWalk(system.machine, self._wave)
         self._l2_sectors = system.gpu.l2.size_bytes // _SECTOR_BYTES
         self.meter = GroupMeter(sample)
 
@@ -56,7 +55,7 @@ class SampledReplay:
             walked = slice(rest - self._walked(ended, work, rest), rest)
             walks = [walked, slice(rest, None)]
             done = np.array([max(int(work[one].sum()), 1) for one in walks])
-            traffic = np.array([self._walk.take(first[one], end[one]) for one in walks])
+            traffic = np.array([walk(self._machine, self._wave, first[one], end[one]) for one in walks])
             self.meter.skip(int(work.sum()), traffic.sum(axis=0) / done.sum(), traffic[-1] / done[-1])
 
     def _transactions_of(self, first: np.ndarray, end: np.ndarray) -> np.ndarray:

@@ -28,11 +28,11 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.prefetcher import prefetch_counts
 from memsim.hierarchy.l2.slices import advance_slices
-from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.machine import ReusableMachine
-from memsim.hierarchy.main_memory.step import memory_step
+from memsim.hierarchy.main_memory import memory_step
 from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.not_compiled import check_compiled
+from memsim.hierarchy.parameters import longest_quantum
 from memsim.hierarchy.sampled_replay import SampledReplay
 from memsim.hierarchy.sm.blocks import launch_items, work_items
 from memsim.hierarchy.sm.load_store import advance_sms

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.main_memory.step import memory_step
+from memsim.hierarchy.main_memory import memory_step
 from memsim.hierarchy.system import System
 from memsim.jit.compiled import loading_loops
 from memsim.jit.mode import PLAIN_NUMBA

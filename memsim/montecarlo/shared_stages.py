@@ -24,7 +24,7 @@ from memsim.gpu.fields_read import agrees, recording_reads
 from memsim.hierarchy.execution import Execution, load_layout, save_layout
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.support.files import writing
-from memsim.support.progress import Advance, phase
+from memsim.support.progress import phase
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
@@ -49,7 +49,7 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
         readable = opened(execution, trace)
         total = readable.n_instructions
         with phase("coalescing", "rows", total) as advance:
-            coalesce(readable, gpu, folder, _counting(advance, total))
+            coalesce(readable, gpu, folder, lambda done: advance(done, total))
 
     transactions = made_once(stage_folder, "transactions", execution.gpu, coalesced)
     then = perf_counter()
@@ -150,15 +150,3 @@ def _file(stage_folder: Path, trace: Path | bytes, gpu: GPU) -> Path:
             temporary.write_bytes(trace)
 
     return made_once(stage_folder, "trace", gpu, put)
-
-
-def _counting(advance: Advance, total: int) -> Callable[[int], None]:
-    """A callback for the rows done since its last call; it shows how many are done in all."""
-    done = 0
-
-    def more(rows: int) -> None:
-        nonlocal done
-        done += rows
-        advance(done, total)
-
-    return more

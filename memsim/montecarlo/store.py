@@ -2,9 +2,9 @@
 
 ::
 
-    bytes 0 to 511  the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
+    bytes 0 to 511  the seal: SHA-256 of the rest, in text (see support.seal)
     /            attributes: schema, version
-    /about       JSON text (UTF-8, of fixed length from 1.3 on), Trials.about
+    /about       JSON text (UTF-8, of fixed length), Trials.about
     /ops         JSON text, Trials.ops
     /arrays      JSON text, Trials.arrays
     /sources     JSON text, Trials.sources (from 1.5 on; not in the results within a study)
@@ -22,7 +22,6 @@ from typing import Any
 import h5py
 import numpy as np
 
-from memsim.gpu.components import COUNTERS, stored_counters
 from memsim.gpu.pipes import PIPES
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
@@ -36,8 +35,8 @@ from memsim.trace import source_text
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 SCHEMA = "memsim-result"
-# 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
-# 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
+# 1.3: sealed (older files are refused), translation
+# 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
 # 1.8: about.executed.compute_instructions, about.until.requested; 1.9: more columns of trials/components
 VERSION = (1, 9)
@@ -46,6 +45,8 @@ VERSION = (1, 9)
 _SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
     ("full_until", "dirty_sectors", "blocks_done"), "launch"
 )
+# Arrays to which versions add counters -> the axis at whose end these are.
+_GROWING = {"counters": -2, "group_counters": -2, "translation": -1, "components": -1}
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
@@ -126,18 +127,18 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
-    for name, (dtype, shape) in _columns(texts["about"], len(texts["ops"])).items():
+    columns = _columns(texts["about"], len(texts["ops"]))
+    for name, (dtype, shape) in columns.items():
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
-        if name == "components":
-            shape = (stored_counters(texts["about"]["gpu"]),)
-        rows = len(stored["counters"]) if stored else None
-        stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, (rows, *shape))
+        lengths = [len(stored["counters"]) if stored else None, *shape]
+        if name in _GROWING:
+            lengths[_GROWING[name]] = None
+        stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, tuple(lengths))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
-    arrays = {name: found[...] for name, found in stored.items()}
-    if "components" in arrays:
-        absent = len(COUNTERS) - arrays["components"].shape[-1]  # columns of later versions
-        arrays["components"] = np.pad(arrays["components"], ((0, 0), (0, absent)))
+    arrays: dict[str, Any] = {
+        name: _with_later_counters(path, name, found[...], columns[name][1]) for name, found in stored.items()
+    }
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
@@ -145,17 +146,19 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     return trials
 
 
+def _with_later_counters(path: str | Path, name: str, values: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """An array, with zeros for the counters that the version which wrote it did not have."""
+    absent = [now - before for now, before in zip(shape, values.shape[1:], strict=True)]
+    if any(count < 0 for count in absent):
+        raise InputError(path, f"trials/{name}", "has counters of a newer memsim; install it")
+    return np.pad(values, [(0, 0), *((0, count) for count in absent)]) if any(absent) else values
+
+
 def _complete(about: Any, ops: Any) -> None:
-    """What files of version 1.0 lack; the profiles of 1.1 hold too little, and later ones lack what has a default."""
+    """Names and values as of this version, in the texts of an older file."""
     for name, keys in OLD_RESULT_KEYS.items():
         if isinstance(about, dict) and isinstance(found := about.get(name), dict):
             about[name] = {keys.get(key, key): value for key, value in found.items()}
-    if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
-        trace.setdefault("wave_blocks", 0)
-    if isinstance(about, dict) and "executed" not in about and isinstance(ops, list):
-        for op in ops:
-            if isinstance(op, dict):
-                op.pop("profile", None)
     if isinstance(about, dict) and isinstance(executed := about.get("executed"), dict):
         executed.setdefault("masked", 0)
     for op in ops if isinstance(ops, list) else ():

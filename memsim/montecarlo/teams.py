@@ -5,7 +5,6 @@ What differs is also how a trace gets to the workers' machines.
 
 from __future__ import annotations
 
-import os
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from memsim.montecarlo.pool import Processes
@@ -144,7 +144,7 @@ def _mpi(function: Callable[..., Any]) -> Iterator[Team]:
             yield Team(FutureWorkers(executor, function, lambda: _AHEAD * workers), attrgetter("path"), folder)
         finally:
             for _ in range(workers):
-                executor.submit(_remove, folder)
+                executor.submit(rmtree, folder, ignore_errors=True)
 
 
 @contextmanager
@@ -167,7 +167,7 @@ def _dask(function: Callable[..., Any], address: str, jobs: int) -> Iterator[Tea
     def share(trace: Trace) -> Any:
         # A future in a task's arguments is its bytes when the task runs; dask moves them to a worker once. They are a
         # task's, not scattered, so that the scheduler makes them again when the worker that holds them is lost.
-        return client.submit(_given, trace.path.read_bytes(), pure=False)
+        return client.submit(bytes, trace.path.read_bytes(), pure=False)
 
     def room() -> int:
         return max(_AHEAD * sum(client.nthreads().values()), _AT_LEAST)
@@ -176,18 +176,7 @@ def _dask(function: Callable[..., Any], address: str, jobs: int) -> Iterator[Tea
         # A key of its own for every task: the same trial asked for twice is a repetition after a failure.
         yield Team(FutureWorkers(client.get_executor(pure=False), function, room), share, folder)
     finally:
-        client.run(_remove, folder, on_error="ignore")
+        client.run(rmtree, folder, ignore_errors=True, on_error="ignore")
         client.close()
         if cluster is not None:
             cluster.close()
-
-
-def _given(content: bytes) -> bytes:
-    return content
-
-
-def _remove(folder: Path) -> int:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
-    return os.getpid()

@@ -23,10 +23,10 @@ class Trials(Trial):
             at once, 0 if not known), sample (of a sample of a whole launch's blocks: its groups as [first, first
             measured, end], traced: all blocks; trace.blocks then are those replayed in time, and executed and profiles
             are missing), executed (dict: registers, shared_bytes; of the traced warps, warps,
-            compute_instructions, barriers, one per warp, masked, accesses of no lane; none before 1.2), created
+            compute_instructions, barriers, one per warp, masked, accesses of no lane), created
             (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
-            profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
+            profile (dict, see profile.ops.OpProfile).
         arrays: list of dicts name, base, bytes, element_bytes.
         sources: lines of the files that ops name, as far as the trace has them (trace.source_text).
     """

@@ -3,6 +3,7 @@
 The scheduler is first-ready, first come, first served (FR-FCFS: Rixner et al., ISCA 2000), or FCFS. Writes wait in a
 queue of their own and are drained in batches (Chatterjee et al., HPCA 2012). The channel runs on the clock of its
 commands; in each of its clocks it issues what it can, and then skips to the next clock in which something can happen.
+The distances between commands are those of JEDEC's standards (JESD212, JESD235).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import simpy
 
 from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
+from memsim.gpu.memory import DramTiming
 from memsim.reference.clock import Clock, CycleStage, Process
-from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR, distances
 from memsim.reference.packets import Fetch, Receiver, Statistics
 
+PRE, ACT, RD, WR, REF = "precharge", "activate", "read", "write", "refresh"
 Command = tuple[int, str, int, int]  # clock, name, bank, row
 NEVER = 2**62  # clocks between refreshes of memory that needs none
 
@@ -282,3 +284,33 @@ class Channel:
         if name == ACT and len(activates) >= 4 and not own_bank_only:
             clocks.append(activates[-4] + self.timing.faw)
         return max([first, *clocks])
+
+
+def distances(timing: DramTiming, before: str, after: str, same_bank: bool, same_group: bool = False) -> list[int]:
+    """The clocks that must lie between two commands of a channel; constraints that are None do not bind.
+
+    Args:
+        same_group: the commands go to one of several bank groups.
+    """
+    t = timing
+    write_to_read = None if t.wtr_l is None else t.cwl + t.burst + t.wtr_l
+    rules: dict[tuple[str, str], tuple[list[int | None], list[int | None], list[int | None]]] = {
+        # before, after: to any bank, to the same bank, to the same bank group
+        (ACT, ACT): ([t.rrd], [], [t.rrd_l]),
+        (RD, RD): ([t.ccd, t.burst], [], [t.ccd_l]),
+        (WR, WR): ([t.ccd, t.burst], [], [t.ccd_l]),
+        (RD, WR): ([t.ccd, t.rtw, t.cl + t.burst - t.cwl], [], [t.ccd_l]),
+        (WR, RD): ([t.ccd, t.cwl + t.burst + t.wtr, t.cwl + t.burst - t.cl], [], [t.ccd_l, write_to_read]),
+        (PRE, REF): ([t.rp], [], []),
+        (REF, ACT): ([t.rfc], [], []),
+        (REF, REF): ([t.rfc], [], []),
+        (PRE, ACT): ([], [t.rp], []),
+        (ACT, PRE): ([], [t.ras], []),
+        (ACT, RD): ([], [t.rcd], []),
+        (ACT, WR): ([], [t.rcd], []),
+        (RD, PRE): ([], [t.rtp], []),
+        (WR, PRE): ([], [t.cwl + t.burst + t.wr], []),
+    }
+    anywhere, in_bank, in_group = rules.get((before, after), ([], [], []))
+    found = anywhere + (in_bank if same_bank else []) + (in_group if same_group else [])
+    return [clocks for clocks in found if clocks is not None]

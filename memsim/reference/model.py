@@ -21,8 +21,7 @@ from memsim.reference.block_scheduler import BlockScheduler
 from memsim.reference.clock import Clock, CycleStage
 from memsim.reference.dram import Channel
 from memsim.reference.interconnect import Interconnect
-from memsim.reference.l2 import L2Slice
-from memsim.reference.memory_port import MemoryPort
+from memsim.reference.l2 import L2Slice, MemoryPort
 from memsim.reference.memory_side import MemorySideCache
 from memsim.reference.packets import Fetch, Packet, Receiver, Request, Statistics
 from memsim.reference.prefetcher import Observed, PrefetchUnit

@@ -16,8 +16,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.reference_trial import reference_model
-from memsim.reference.dram import Channel
-from memsim.reference.dram_timing import RD, WR
+from memsim.reference.dram import RD, WR, Channel
 from memsim.reference.l2 import L2Slice
 from memsim.reference.model import ReferenceModel
 from memsim.reference.sm import MultiprocessorUnit

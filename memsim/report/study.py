@@ -12,10 +12,10 @@ from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, time_unit, with_interval
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.report.study_json import document
-from memsim.studies import DesignStudy, StudyTrials
 from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast
-from memsim.studies.result import OUTPUTS, RATIOS
+from memsim.studies.result import OUTPUTS, RATIOS, StudyTrials
+from memsim.studies.run import DesignStudy
 
 _MINUTES = 120  # seconds from which on a time is printed in minutes
 SHOWN = 40  # points in the text; the CSV has all

@@ -14,9 +14,8 @@ from memsim.analysis.statistics import Sample
 from memsim.report import figure_style
 from memsim.report.figure_options import FigureOptions
 from memsim.report.study import value
-from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
-from memsim.studies.result import OUTPUTS, RATIOS
+from memsim.studies.result import OUTPUTS, RATIOS, StudyTrials
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 

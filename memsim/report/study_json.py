@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memsim.report.result_json import without_nan
-from memsim.studies import StudyTrials
-from memsim.studies.result import OUTPUTS
+from memsim.studies.result import OUTPUTS, StudyTrials
 
 
 def document(study: StudyTrials) -> dict[str, Any]:

@@ -17,7 +17,6 @@ import numpy as np
 
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
-from memsim.support.probe import is_stored, survives_reading
 from memsim.support.seal import SEAL_BYTES, has_intact_seal, seal_of
 from memsim.support.text import all_printable
 
@@ -25,7 +24,9 @@ from memsim.support.text import all_printable
 # h5py's own LZF, reads fifteen times as fast, and takes a tenth more room.
 COMPRESSED: dict[str, Any] = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
 
-_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+MOST_RATIO = 256  # bytes from one stored byte: LZ4 ends at 255
+MOST_CHUNK_BYTES = 1 << 24  # of a chunk, which is unpacked whole
+_FILTERS = {hdf5plugin.Blosc.filter_id, h5py.h5z.FILTER_SHUFFLE, h5py.h5z.FILTER_FLETCHER32}
 # What h5py raises on damaged files.
 _DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)
 
@@ -118,7 +119,7 @@ def fixed_texts(texts: Sequence[str]) -> np.ndarray:
 
 
 def as_text(value: Any) -> str | None:
-    """The text of an attribute or of a dataset's value, of fixed or (in files without seals) any length, or None."""
+    """The text of an attribute or of a dataset's value; None: it is none."""
     if isinstance(value, bytes):  # numpy's too
         return value.decode("utf-8", "surrogateescape")
     return value if isinstance(value, str) else None
@@ -126,20 +127,16 @@ def as_text(value: Any) -> str | None:
 
 @contextmanager
 def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[h5py.File]:
-    """An HDF5 file of `schema`, open for reading: as it was written (:mod:`memsim.support.seal`), or without a seal.
+    """An HDF5 file of `schema`, open for reading: as it was written (:mod:`memsim.support.seal`).
 
     Raises:
-        InputError: it is no HDF5 file, changed since it was written, of another schema, of a newer major version than
-            `version`, or unreadable anywhere inside the block (truncated or damaged).
+        InputError: it has no seal, has changed since it was written, is of another schema or of a newer major version
+            than `version`, or cannot be read anywhere inside the block.
         OSError: the system does not let it be read (missing, no permission).
     """
     damaged = InputError(path, "file", f"is damaged or not an HDF5 file; give a complete {schema} file")
     if not has_intact_seal(path):
-        with open(path, "rb") as start:
-            if start.read(len(_SIGNATURE)) != _SIGNATURE:
-                raise damaged
-        if not survives_reading(path):
-            raise damaged
+        raise damaged
     try:
         with h5py.File(path, "r") as file:
             _check_stamp(path, file, schema, version)
@@ -159,11 +156,6 @@ def is_readable(path: str | Path, schema: str, version: tuple[int, int]) -> bool
             return True
     except (InputError, OSError):
         return False
-
-
-def is_sealed(file: h5py.File) -> bool:
-    """Whether an open file has the seal that :func:`opened` found intact."""
-    return bool(file.userblock_size)
 
 
 def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[int, int]) -> None:
@@ -195,7 +187,7 @@ def dataset(
 ) -> h5py.Dataset:
     """The dataset `name`, stored in the file itself, of this dtype (None: text) and shape (None: any length).
 
-    What it takes in memory is bounded by what it takes in the file (:func:`memsim.support.probe.is_stored`).
+    What it takes in memory is bounded by what it takes in the file (:func:`is_stored`).
 
     Raises:
         InputError: it is missing, a link to elsewhere, of another dtype or shape, or not stored.
@@ -212,6 +204,31 @@ def dataset(
     if not is_stored(found, os.path.getsize(path)):
         raise InputError(path, name, "claims more values than are stored; the file is damaged or malicious")
     return found
+
+
+def is_stored(dataset: h5py.Dataset, file_bytes: int) -> bool:
+    """Whether every value of a dataset lies in its file of `file_bytes`, packed by what memsim packs with if at all.
+
+    This bounds the memory that reading it takes. A file of 100 KB can claim 16 GB: values that were never written read
+    as zeros.
+    """
+    if dataset.is_virtual or dataset.external:
+        return False
+    size, stored = math.prod(dataset.shape) * dataset.dtype.itemsize, dataset.id.get_storage_size()
+    if stored > file_bytes:
+        return False
+    if dataset.chunks is None:
+        return bool(stored >= size)  # a text of any length takes more than its pointer in memory
+    properties = dataset.id.get_create_plist()
+    filters = {properties.get_filter(i)[0] for i in range(properties.get_nfilters())}
+    chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
+    count = math.prod(-(-length // step) for length, step in zip(dataset.shape, dataset.chunks, strict=True))
+    return (
+        filters <= _FILTERS
+        and chunk_bytes <= MOST_CHUNK_BYTES
+        and count * chunk_bytes <= MOST_RATIO * stored
+        and dataset.id.get_num_chunks() == count
+    )
 
 
 def check_size(path: str | Path, found: Iterable[h5py.Dataset], limit_bytes: int) -> None:

@@ -26,91 +26,67 @@ class Advance(Protocol):
     def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
 
-class _Shown:
-    """A phase as it is shown, or not at all."""
+class _Phase:
+    """A phase that is shown: on a terminal by a bar, in a pipe by one line once it has lasted long.
 
-    def __call__(self, done: int, total: int, note: str = "") -> None:
-        """As :class:`Advance`."""
+    Attributes:
+        paused: whether a phase within this one runs.
+    """
 
-    def pause(self) -> None:
-        """A phase within this one begins."""
-
-    def resume(self) -> None:
-        """It has ended."""
-
-    def close(self) -> None:
-        """The phase has ended."""
-
-
-class _Line(_Shown):
-    """One line in a pipe, once the phase has lasted long."""
-
-    def __init__(self, name: str, unit: str, total: int) -> None:
-        self._name, self._unit, self._total, self._done = name, unit, total, 0
-        self._printed = False
-        self.resume()
+    def __init__(self, name: str, unit: str, total: int, delay: float, terminal: bool) -> None:
+        self.terminal, self.paused = terminal, False
+        self._name, self._unit, self._done, self._total, self._delay = name, unit, 0, total, delay
+        self._bar = _new_bar(name, unit, total, delay) if terminal else None
+        self._ended = Event()
+        self._watcher = Thread(target=self._watch, daemon=True)
+        self._watcher.start()
 
     def __call__(self, done: int, total: int, note: str = "") -> None:
         self._done, self._total = done, total
-
-    def pause(self) -> None:
-        self._timer.cancel()
-
-    def resume(self) -> None:
-        self._start = monotonic()
-        self._timer = Timer(LINE_SECONDS, self._print)
-        self._timer.daemon = True
-        if not self._printed:
-            self._timer.start()
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.set_postfix_str(note, refresh=False)
+            self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        self._timer.cancel()
+        self._ended.set()
+        self._watcher.join()
+        if self._bar is not None:
+            self._bar.close()
 
-    def _print(self) -> None:
-        self._printed = True
-        spent, done, total = monotonic() - self._start, self._done, self._total
+    def _watch(self) -> None:
+        """Refresh the bar while nothing finishes, or print the line, whose wait begins anew after a pause."""
+        begin, printed = monotonic(), False
+        while not self._ended.wait(_TICK):
+            spent = monotonic() - begin
+            if self.paused:
+                begin = begin if self.terminal else monotonic()
+            elif self._bar is not None:
+                if spent >= self._delay:
+                    self._bar.refresh()
+            elif spent >= LINE_SECONDS and not printed:
+                printed = True
+                self._print(spent)
+
+    def _print(self, spent: float) -> None:
+        done, total = self._done, self._total
         far = f"{done:,} of {total:,} {self._unit} after {spent:.0f} s" if total else f"{spent:.0f} s so far"
         left = f", about {spent * (total - done) / done:,.0f} s left" if 0 < done < total else ""
         print(f"{self._name}: {far}{left}", file=sys.stderr, flush=True)
 
 
-class _Bar(_Shown):
-    """A bar on a terminal, refreshed while nothing finishes."""
+def _new_bar(name: str, unit: str, total: int, delay: float) -> Any:
+    from tqdm import tqdm  # here: slow to import
 
-    def __init__(self, name: str, unit: str, total: int, delay: float) -> None:
-        from tqdm import tqdm
-
-        self._bar: Any = tqdm(
-            desc=name, total=total or None, unit=f" {unit}", leave=False, dynamic_ncols=True, delay=delay
-        )
-        self._ended, self._paused = Event(), False
-        self._ticker = Thread(target=self._tick, daemon=True)
-        self._ticker.start()
-
-    def __call__(self, done: int, total: int, note: str = "") -> None:
-        self._bar.total = total
-        self._bar.set_postfix_str(note, refresh=False)
-        self._bar.update(done - self._bar.n)
-
-    def pause(self) -> None:
-        self._paused = True
-
-    def resume(self) -> None:
-        self._paused = False
-
-    def close(self) -> None:
-        self._ended.set()
-        self._ticker.join()
-        self._bar.close()
-
-    def _tick(self) -> None:
-        begin = monotonic()
-        while not self._ended.wait(_TICK):
-            if not self._paused and monotonic() - begin >= self._bar.delay:
-                self._bar.refresh()
+    return tqdm(desc=name, total=total or None, unit=f" {unit}", leave=False, dynamic_ncols=True, delay=delay)
 
 
-_innermost: ContextVar[_Shown | None] = ContextVar("innermost", default=None)
+def _silent(done: int, total: int, note: str = "") -> None:
+    """The :class:`Advance` of what is not shown."""
+
+
+# The innermost phase that is open; None where nothing is shown.
+_innermost: ContextVar[_Phase | None] = ContextVar("innermost", default=None)
 
 
 @contextmanager
@@ -131,8 +107,7 @@ def bar(unit: str, *, hidden: bool = False, delay: float = 0.0, name: str = "", 
     """
     seen = sys.stderr.isatty()
     hidden = hidden or parent_process() is not None or not (seen or (line and not delay))
-    shown = _Shown() if hidden else _begun(name or unit, unit, 0, delay, seen)
-    with _within(shown):
+    with _within(None if hidden else _Phase(name or unit, unit, 0, delay, seen)) as shown:
         yield shown
 
 
@@ -148,29 +123,26 @@ def phase(name: str, unit: str = "", total: int = 0) -> Iterator[Advance]:
     ...     advance(500, 1000)
     """
     outer = _innermost.get()
-    if outer is None or type(outer) is _Shown or parent_process() is not None:
-        yield _Shown()
+    if outer is None or parent_process() is not None:
+        yield _silent
         return
-    outer.pause()
+    outer.paused = True
     try:
-        with _within(_begun(name, unit, total, 0.0, isinstance(outer, _Bar))) as shown:
+        with _within(_Phase(name, unit, total, 0.0, outer.terminal)) as shown:
             yield shown
     finally:
-        outer.resume()
-
-
-def _begun(name: str, unit: str, total: int, delay: float, terminal: bool) -> _Shown:
-    return _Bar(name, unit, total, delay) if terminal else _Line(name, unit, total)
+        outer.paused = False
 
 
 @contextmanager
-def _within(shown: _Shown) -> Iterator[_Shown]:
+def _within(shown: _Phase | None) -> Iterator[Advance]:
     token = _innermost.set(shown)
     try:
-        yield shown
+        yield shown or _silent
     finally:
         _innermost.reset(token)
-        shown.close()
+        if shown is not None:
+            shown.close()
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def seal(path: str | Path) -> None:
 
 
 def has_intact_seal(path: str | Path) -> bool:
-    """Whether a file is sealed, False for what memsim wrote before there were seals.
+    """Whether a file is sealed; no file of memsim is without.
 
     Raises:
         InputError: it is sealed and not as it was written, or no file.

@@ -54,7 +54,7 @@ def coalesce(
         gpu: its compute capability, and the L1's line, sector and whether it is enabled, choose the rules.
         directory: where to write one .npy file per column, which the result (and ``Transactions.load``) maps read-only;
             the caller owns it. None keeps the columns in memory.
-        progress: called with the number of instructions done since its last call.
+        progress: called with the number of instructions done.
 
     Raises:
         InputError: a trace of another warp size, an access wider than 16 bytes or at a negative address, or a
@@ -89,7 +89,7 @@ def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn], progress
     for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
         coalescer.take(chunk)
         if progress:
-            progress(len(chunk.op))
+            progress(int(trace.first_instruction[chunk.warps.stop]))
     coalescer.finish()
 
 

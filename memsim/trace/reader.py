@@ -16,7 +16,6 @@ from memsim.support.errors import InputError
 from memsim.support.text import printable
 from memsim.trace import source_text
 from memsim.trace.bits import popcount
-from memsim.trace.digest import ContentDigest
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     ALL_SCOREBOARDS,
@@ -66,15 +65,6 @@ _AT_MBARRIER = int(Flag.arrives | Flag.awaits)
 _OF_WARPS = int(Flag.barrier) | _AT_MBARRIER
 
 
-@dataclass(frozen=True)
-class _Unproven:
-    """The tables of a trace as they are stored, for its digest."""
-
-    about: dict[str, str]
-    ops: tuple[StaticInstruction, ...]
-    arrays: tuple[ArrayInfo, ...]
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """A trace file: its tables in memory, its instructions read as a stream by :meth:`chunks`.
@@ -91,7 +81,6 @@ class Trace:
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
-        unproven: of a file without a seal, the other inputs of its digest than the streams; :meth:`chunks` compares.
     """
 
     path: Path
@@ -110,13 +99,12 @@ class Trace:
     issue: Issue = field(default_factory=Issue)
     sources: Sources = field(default_factory=dict)
     gpu: str = ""
-    unproven: _Unproven | None = None
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:
         """Read the tables and check the file's shape.
 
-        What is held in memory is bounded by the file's size (:func:`memsim.support.probe.is_stored`) and by
+        What is held in memory is bounded by the file's size (:func:`memsim.support.hdf5.is_stored`) and by
         LARGEST_TABLES. Texts are made printable.
 
         Raises:
@@ -154,7 +142,6 @@ class Trace:
                 issue=read_issue(path, file),
                 sources=source_text.read(path, file),
                 gpu=printable(read_text(path, file, "gpu", "")),
-                unproven=None if hdf5.is_sealed(file) else _Unproven(about, ops, arrays),
             )
             trace._check_index(len(hdf5.dataset(path, file, "instructions/op", "<u2", (None,))), n_addresses)
         trace._check_tables()
@@ -183,9 +170,8 @@ class Trace:
 
         Raises:
             InputError: an instruction names an op that is not in the table or a lane that is not in the warp, or the
-                addresses do not fit the masks; at the end, that the digest is another one (of a file without a seal).
+                addresses do not fit the masks.
         """
-        proof = ContentDigest() if self.unproven else None
         with hdf5.opened(self.path, SCHEMA, VERSION) as file:
             if read_text(self.path, file, "digest") != self.digest:
                 raise self._bad("digest", "has changed since the file was opened; do not modify the file meanwhile")
@@ -195,14 +181,8 @@ class Trace:
                 limit = self.first_instruction[first] + max_instructions
                 last = int(np.searchsorted(self.first_instruction, limit, side="right")) - 1
                 last = max(first + 1, min(last, self.n_warps))
-                chunk = self._chunk(columns, range(first, last))
-                if proof:
-                    for name in columns:
-                        proof.take(name, getattr(chunk, name.removeprefix("instructions/")))
-                yield chunk
+                yield self._chunk(columns, range(first, last))
                 first = last
-        if proof:
-            self._prove(proof)
 
     def _columns(self, file: h5py.File) -> dict[str, h5py.Dataset | None]:
         """What is read a chunk at a time; None for a column that an older file lacks."""
@@ -304,20 +284,6 @@ class Trace:
             raise self._bad(
                 "instructions/phase", "must be of one block; give each block's mbarriers phases of their own"
             )
-
-    def _prove(self, digest: ContentDigest) -> None:
-        """Compare the digest of what was read with the one that the file states."""
-        assert self.unproven is not None
-        for name, values in (
-            ("blocks/id", self.block_ids),
-            ("blocks/first_warp", self.first_warp),
-            ("warps/first_instruction", self.first_instruction),
-            ("warps/first_address", self.first_address),
-        ):
-            digest.take(name, values)
-        tables = self.unproven
-        if digest.hexdigest(tables.about, self.launch, tables.ops, tables.arrays, self.issue) != self.digest:
-            raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it again")
 
     def _check_index(self, n_rows: int, n_addresses: int) -> None:
         """The tables that find blocks, warps, instructions and addresses agree with each other and the columns."""

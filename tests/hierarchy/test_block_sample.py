@@ -10,7 +10,7 @@ from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.block_sample import BlockGroup, BlockSample, traffic_of, work_of
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.functional_walk import TO_DRAM, TO_L2, FunctionalWalk, can_walk
+from memsim.hierarchy.functional_walk import TO_DRAM, TO_L2, can_walk, walk
 from memsim.hierarchy.system import System
 
 SMALL = {
@@ -59,7 +59,7 @@ def test_walk_leaves_lines_that_replay_leaves(launch):
     one = Execution(override(launch.gpu, {"sm.count": 1}), launch.occupancy, launch.folder, launch.trace)
     replayed, walked = system(one, resident=1), system(one, resident=1)
     trial = replayed.run()
-    traffic = FunctionalWalk(walked.machine, 1).take(walked.first, walked.end)
+    traffic = walk(walked.machine, 1, walked.first, walked.end)
     for level in ("sms", "slices"):
         left, kept = (getattr(one.machine, level).cache for one in (replayed, walked))
         assert set(left.tags[left.tags >= 0]) == set(kept.tags[kept.tags >= 0])
@@ -85,6 +85,6 @@ def test_two_partitions_are_walked(tmp_path):
     execution = Execution.of(trace, override(load_gpu("a100"), {"sm.count": 4}), tmp_path)
     execution.prepare(trace)
     walked = system(execution)
-    traffic = FunctionalWalk(walked.machine, 4).take(walked.first, walked.end)
+    traffic = walk(walked.machine, 4, walked.first, walked.end)
     assert traffic[TO_L2] >= traffic[TO_DRAM] > 0
     assert walked.machine.slices.copied.any()

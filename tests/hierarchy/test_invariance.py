@@ -21,7 +21,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy import machine
 from memsim.hierarchy.l2 import parameters
-from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.parameters import longest_quantum
 from memsim.hierarchy.system import System
 from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions

@@ -17,7 +17,7 @@ from memsim.gpu.components import COMPONENTS, COUNTERS, counts_of
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, Prefetcher, PrefetcherKind
 from memsim.hierarchy.initial_l2 import carry_over_l2
-from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.parameters import longest_quantum
 from memsim.hierarchy.system import System
 from memsim.reference.prefetcher import PREFETCHERS, Observed, PrefetchUnit
 from memsim.support.errors import InputError

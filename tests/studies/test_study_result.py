@@ -12,8 +12,9 @@ import synthetic
 from memsim.analysis.result import RunResult
 from memsim.report.study import conclusions
 from memsim.report.study import text as study_text
-from memsim.studies import StudyCase, StudyTrials
 from memsim.studies.effects import surely_less
+from memsim.studies.result import StudyTrials
+from memsim.studies.store import StudyCase
 from memsim.support.errors import InputError
 
 POINTS = [{"l1.ways": 4, "gpu": "tesla-c2050"}, {"l1.ways": 8, "gpu": "tesla-c2050"}, {"l1.ways": 16, "gpu": "h100"}]

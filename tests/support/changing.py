@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import h5py
+import numpy as np
 
 from memsim.support.seal import seal
+from memsim.trace.digest import STREAMS, ContentDigest
+from memsim.trace.reader import Trace
 
 
 @contextmanager
@@ -20,7 +24,7 @@ def changed(path: Path) -> Iterator[h5py.File]:
 
 
 def unsealed(path: Path) -> None:
-    """Make the file one from before there were seals: HDF5 from its first byte on."""
+    """Make the file one of another program: HDF5 from its first byte on."""
     old = path.with_suffix(".old")
     with h5py.File(path, "r") as file, h5py.File(old, "w", libver="v110") as copy:
         for name, value in file.attrs.items():
@@ -29,3 +33,15 @@ def unsealed(path: Path) -> None:
             file.copy(name, copy)
     old.replace(path)
     assert path.read_bytes()[:4] == b"\x89HDF"
+
+
+def content_digest(path: Path) -> str:
+    """The digest of what is read from a trace, whatever digest the file states."""
+    trace, digest = Trace.open(path), ContentDigest()
+    (chunk,) = trace.chunks()
+    for name, dtype in STREAMS.items():
+        owner = trace if name.startswith(("blocks/", "warps/")) else chunk
+        attribute = "block_ids" if name == "blocks/id" else name.rpartition("/")[2]
+        digest.take(name, np.ascontiguousarray(getattr(owner, attribute), dtype))
+    about = {"kernel": trace.kernel, "source": trace.source, "parameters": json.dumps(trace.parameters, sort_keys=True)}
+    return digest.hexdigest(about, trace.launch, trace.ops, trace.arrays, trace.issue)

@@ -13,7 +13,7 @@ from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent,
 from memsim.hierarchy.dram.state import ACTIVATE, PRECHARGE, READ, REFRESH, WRITE
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
-from memsim.reference.dram_timing import ACT, PRE, RD, REF, WR
+from memsim.reference.dram import ACT, PRE, RD, REF, WR
 from memsim.reference.model import ReferenceModel
 from memsim.trace.transactions import Transactions
 

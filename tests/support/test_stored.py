@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memsim.support import hdf5
-from memsim.support.probe import MOST_RATIO, is_stored
+from memsim.support.hdf5 import MOST_RATIO, is_stored
 
 
 def made(path, **options):

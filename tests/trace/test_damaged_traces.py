@@ -6,7 +6,7 @@ import sys
 import h5py
 import numpy as np
 import pytest
-from changing import changed, unsealed
+from changing import changed
 from places import ROOT
 from trace_programs import ARRAYS, OPS, ROWS, chunk, shape, write_trace
 
@@ -171,18 +171,6 @@ def test_no_damage_is_read(path):
             assert path.read_bytes() == content
         except InputError as error:
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
-
-
-def test_without_seal_digest_is_that_of_content(path):
-    unsealed(path)
-    (right,) = Trace.open(path).chunks()
-    assert right.base.tolist() == [512, 16, 512]
-    with h5py.File(path, "r+") as file:
-        file["instructions/base"][0] = 640
-    chunks = Trace.open(path).chunks()
-    assert next(chunks).base[0] == 640  # known when all was read
-    with pytest.raises(InputError, match=f"^{path}: digest is not that of the content"):
-        next(chunks)
 
 
 def test_trace_replaced_between_readings_is_refused(path):

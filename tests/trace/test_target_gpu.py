@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 
-import h5py
 import pytest
-from changing import unsealed
+from changing import changed
 from typer.testing import CliRunner
 
 import memsim
@@ -58,8 +57,7 @@ def test_trace_that_does_not_tell_is_for_default(tmp_path):
             [array],
         )
     silent = Trace.open(tmp_path / "t.h5")
-    unsealed(tmp_path / "t.h5")
-    with h5py.File(tmp_path / "t.h5", "r+") as file:
+    with changed(tmp_path / "t.h5") as file:
         del file.attrs["gpu"]
     for trace in (silent, Trace.open(tmp_path / "t.h5")):
         assert trace.gpu == "" and resolve_gpu(trace, None) == DEFAULT_GPU

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 from budget import drawn
-from changing import changed, unsealed
+from changing import changed, content_digest
 from hypothesis import given
 from hypothesis import strategies as st
 from trace_programs import ARRAYS, OPS, PARAMETERS, PROGRAMS, ROWS, chunk, shape, write_trace
@@ -98,12 +98,11 @@ def test_datasets_are_found_under_older_names(tmp_path, new, old):
     with changed(tmp_path / "t.h5") as file:
         file.move(new, old)
         file.attrs["version"] = [1, 10]
-    unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
     for name in ("off_path", "compute_run", "instruction_mix"):
         assert getattr(expected, name).any() and np.array_equal(getattr(found, name), getattr(expected, name))
-    assert np.array_equal(trace.issue.mixes, before.issue.mixes) and trace.digest == digest
+    assert np.array_equal(trace.issue.mixes, before.issue.mixes) and content_digest(tmp_path / "t.h5") == digest
 
 
 def test_older_file_has_no_chains_side_by_side(tmp_path):
@@ -171,10 +170,8 @@ def test_file_before_1_8_has_no_separate_links(tmp_path):
         file.attrs["version"] = [1, 7]
         for name in MIX_DEFAULTS:
             del file[f"instruction_mixes/{name}"]
-    unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
-    list(trace.chunks())
-    assert np.array_equal(trace.issue.mixes, MIXES) and trace.digest == digest
+    assert np.array_equal(trace.issue.mixes, MIXES) and content_digest(tmp_path / "t.h5") == digest
 
 
 CODE = replace(SCOREBOARD, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
@@ -295,14 +292,13 @@ def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
         for name in OLDER[minor]:
             if name != "off_path":
                 del file[f"ops/{name}"]
-    unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
     assert {v for name in WAIT_COLUMNS for v in getattr(found, name).tolist()} == {
         NO_WAIT
     } and not found.instruction_mix.any()
     assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.sequence, Instructions.none)
-    assert trace.digest == digest and len(trace.issue.mixes) == 1
+    assert content_digest(tmp_path / "t.h5") == digest and len(trace.issue.mixes) == 1
 
 
 def test_version_1_0_files_have_no_bypassing_ops(path):
@@ -332,5 +328,4 @@ def test_columns_at_their_default_are_left_out(tmp_path):
         assert "off_path" in file["instructions"] and "phase" not in file["instructions"]
     (found,) = Trace.open(tmp_path / "1.h5").chunks()
     assert found.off_path.tolist() == [0, 0, 0, 3] and found.phase.tolist() == [0] * 4
-    unsealed(tmp_path / "1.h5")  # so that the digest is compared
-    list(Trace.open(tmp_path / "1.h5").chunks())
+    assert content_digest(tmp_path / "1.h5") in digests

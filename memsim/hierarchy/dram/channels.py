@@ -13,7 +13,7 @@ import numpy as np
 
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram.commands import close_row, may_activate, open_row, refresh, transfer
-from memsim.hierarchy.dram.policy import closes_rows, finishes_opened, joins_reads, row_hits_first
+from memsim.hierarchy.dram.parameters import closes_rows, finishes_opened, joins_reads, oldest_first
 from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction_of, has_room, leave, remove, start
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
@@ -51,7 +51,7 @@ def receive(m, c, clock, stop):
         clock = max(clock, m.requests[r].time)
         admit(m, c, r, direction)
         take_turns(m, c)
-        if not row_hits_first(m.p[0].policy):
+        if oldest_first(m.p[0].policy):
             forget(m, c)
         elif direction == m.channels[c].direction:
             offer(m, c, r, direction, clock)
@@ -131,7 +131,7 @@ def open_next(m, c, clock):
         start(m, c, q, direction)
         take_turns(m, c)
     m.channels[c].row_at = UNKNOWN
-    if not row_hits_first(p.policy) or joins_reads(p.write_turns):
+    if oldest_first(p.policy) or joins_reads(p.write_turns):
         m.channels[c].column_at = UNKNOWN  # with reads, a younger one of the other direction may go first
     else:
         offer_column(m, c, direction, bank, clock)

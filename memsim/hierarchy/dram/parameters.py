@@ -1,13 +1,65 @@
-"""The configuration, as it is read by the loops of the DRAM channels."""
+"""The configuration, as it is read by the loops of the DRAM channels.
+
+Each policy of the scheduler is a code, and the answers to the questions that the loops ask of it.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
-from memsim.hierarchy.dram.policy import ALONE, FR_FCFS, OPEN_PAGE, POLICY, ROW_POLICY, WRITE_TURNS
-from memsim.hierarchy.parameters import clock_ratio, record_of
+from memsim.hierarchy.parameters import as_configured, clock_ratio, record_of
+from memsim.jit.compiled import inlined
 from memsim.jit.specialization import fixed, matching
+
+FCFS, FR_FCFS = range(2)
+POLICY = {DramPolicy.fcfs: FCFS, DramPolicy.fr_fcfs: FR_FCFS}
+ALONE, FINISH_OPENED, WITH_READS = range(3)
+WRITE_TURNS = {
+    WriteTurns.alone: ALONE,
+    WriteTurns.finish_opened: FINISH_OPENED,
+    WriteTurns.with_reads: WITH_READS,
+}
+OPEN_PAGE, CLOSED_PAGE = range(2)
+ROW_POLICY = {RowPolicy.open_page: OPEN_PAGE, RowPolicy.closed_page: CLOSED_PAGE}
+
+
+@inlined
+def row_hits_first(policy):
+    """Whether a request to the open row of its bank may go before older ones of the bank, or only the oldest."""
+    return policy == FR_FCFS
+
+
+@inlined
+def oldest_first(policy):
+    """Whether the oldest request of all banks has the next access, or one whose bank can soonest be accessed."""
+    return policy == FCFS
+
+
+@inlined
+def takes_turns_alone(write_turns):
+    """Whether nothing is done for reads while it is the writes' turn, nor the other way round."""
+    return write_turns == ALONE
+
+
+@inlined
+def finishes_opened(write_turns):
+    """Whether a bank serves the request it has opened a row for when it is the others' turn."""
+    return write_turns == FINISH_OPENED
+
+
+@inlined
+def joins_reads(write_turns):
+    """Whether writes are scheduled with the reads, from when the batch they are in begins."""
+    return write_turns == WITH_READS
+
+
+@inlined
+def closes_rows(row_policy):
+    """Whether a row that nobody waits for is closed at once."""
+    return row_policy == CLOSED_PAGE
+
 
 # What the channels of all presets have in common, which the loop is compiled for.
 KINDS = [dict(policy=FR_FCFS, row_policy=OPEN_PAGE, write_turns=ALONE, groups=1)]
@@ -24,18 +76,14 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
     timing = gpu.dram.timing
     values = dict(
         **timing.resolved(),
+        **as_configured(gpu.dram, "banks", "queue", "write_queue", "write_high", "write_low"),
         groups=gpu.dram.bank_groups or 1,
         clock_up=up,
         clock_down=down,
         latency=gpu.dram.latency_cycles,
-        banks=gpu.dram.banks,
         policy=POLICY[gpu.dram.policy],
         row_policy=ROW_POLICY[gpu.dram.row_policy],
         write_turns=WRITE_TURNS[gpu.dram.write_turns],
-        queue=gpu.dram.queue,
-        write_queue=gpu.dram.write_queue,
-        write_high=gpu.dram.write_high,
-        write_low=gpu.dram.write_low,
         log_run=log_run(gpu),
     )
     return fixed(record_of(**values), matching(KINDS, values))

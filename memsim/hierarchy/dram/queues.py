@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import WRITE_BACK
-from memsim.hierarchy.dram.policy import joins_reads, row_hits_first, takes_turns_alone
+from memsim.hierarchy.dram.parameters import joins_reads, row_hits_first, takes_turns_alone
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
 from memsim.hierarchy.requests import append, pop
 from memsim.jit.compiled import inlined

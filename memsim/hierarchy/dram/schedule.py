@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram.commands import bus_ready
-from memsim.hierarchy.dram.policy import finishes_opened, joins_reads, row_hits_first, takes_turns_alone
+from memsim.hierarchy.dram.parameters import finishes_opened, joins_reads, oldest_first, takes_turns_alone
 from memsim.hierarchy.dram.queues import bank_of, begin_batch
 from memsim.hierarchy.dram.state import AGE_BITS, NO_AGE, UNKNOWN
 from memsim.jit.compiled import inlined
@@ -114,7 +114,7 @@ def next_row(m, c, direction, clock, closed):
 def next_column(m, c, direction, clock):
     """(Cycle, age) of the next column command: of the bank whose open row can soonest be accessed, or with FCFS of the
     oldest request. (NEVER, NO_AGE) if there is none."""
-    if not row_hits_first(m.p[0].policy):
+    if oldest_first(m.p[0].policy):
         return first_in_order(m, c, direction, clock)
     at, age = first_ready(m, c, m.hit_age, direction, clock)
     if takes_turns_alone(m.p[0].write_turns):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
-from memsim.hierarchy.cache.ways import oldest_way, way_of_slot
+from memsim.hierarchy.cache.ways import oldest_way, recall, way_of_slot
 from memsim.hierarchy.codes import (
     ALL,
     FETCH,

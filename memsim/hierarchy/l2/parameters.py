@@ -11,8 +11,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE, WRITE_HIT, WRITE_MISS
-from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
-from memsim.hierarchy.parameters import clock_ratio, record_of, sharer_words
+from memsim.hierarchy.parameters import clock_ratio, crossing_cycles, record_of, reply_cycles, sharer_words
 from memsim.jit.specialization import fixed, matching
 
 # What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.

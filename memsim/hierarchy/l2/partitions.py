@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.replacement import touch
+from memsim.hierarchy.cache.ways import recall
 from memsim.hierarchy.codes import ALL, HIT, INVALIDATE, MERGE, READS, reads
 from memsim.hierarchy.l2.lookup import allocate, count, reply, wait_for
 from memsim.hierarchy.requests import forward, give, take

@@ -13,9 +13,8 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy.codes import ALL, PREFETCH
-from memsim.hierarchy.latencies import crossing_cycles
 from memsim.hierarchy.mapping import AddressLayout, prefetch_page_lines
-from memsim.hierarchy.parameters import record_of, shared
+from memsim.hierarchy.parameters import as_configured, crossing_cycles, record_of, shared
 from memsim.hierarchy.requests import schedule, take
 from memsim.jit.compiled import called, inlined
 
@@ -70,10 +69,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
     return Prefetching(
         p=record_of(
             kind=kind,
-            degree=own.degree,
-            distance=own.distance,
-            entries=own.entries,
-            training=own.training,
+            **as_configured(own, "degree", "distance", "entries", "training"),
             page_bits=prefetch_page_lines(gpu).bit_length() - 1,
             n_ops=n_ops,
             all_sectors=(1 << gpu.l1.line_bytes // 32) - 1,

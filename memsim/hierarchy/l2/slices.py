@@ -2,19 +2,24 @@
 
 A slice takes its requests in order of arrival, one at a time, and is busy for each sector it looks up. Sectors that
 miss are fetched from DRAM by one request a packet.
+
+Without an L2 (``l2.enabled = false``, as in GPUs of compute capability 1.x) a slice is the port of its memory
+partition. Every request is sent to DRAM as it is: nothing is kept, and two requests for the same sectors are two
+fetches. Atomics are carried out at the partition, as a fetch and then a write. A request counts as a miss, as a load
+that bypasses L1 does there; the configuration says that there is no cache.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import recall
-from memsim.hierarchy.cache.ways import oldest_way
+from memsim.hierarchy.cache.ways import oldest_way, recall
 from memsim.hierarchy.codes import (
     ALL,
     FETCH,
     FILL,
     LOAD,
+    MISS,
     NEVER,
     PREFETCH,
     REDUCTION,
@@ -23,9 +28,17 @@ from memsim.hierarchy.codes import (
     first_event,
     reads,
 )
-from memsim.hierarchy.l2.lookup import allocate, clean, complete, look_up_lines, to_memory, wait_for, write_through
+from memsim.hierarchy.l2.lookup import (
+    allocate,
+    clean,
+    complete,
+    look_up_lines,
+    reply,
+    to_memory,
+    wait_for,
+    write_through,
+)
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_copy
-from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.prefetcher import DROPPED, REDUNDANT, SECTORS, SENT, observe
 from memsim.hierarchy.l2.state import AGAIN, WORST
 from memsim.hierarchy.requests import append, deliver, give, pop, take_slot
@@ -156,6 +169,34 @@ def serve_prefetch(m, s, r, time):
     m.prefetching.counts[SECTORS] += m.sectors[fetch]
     if fetch:
         send_fetch(m, s, line, fetch, m.requests[r].op, time)
+
+
+@inlined
+def pass_on(m, s, r, time):
+    """Send a request on to DRAM; returns the fetch that it waits for, -1 for a store, which waits for none."""
+    kind = m.requests[r].kind
+    op = m.requests[r].op
+    mask = np.int64(m.requests[r].mask)
+    first = first_event(kind)
+    m.counters[op, first + MISS, 0] += 1
+    m.counters[op, first + MISS, 1] += m.sectors[mask]
+    sent = to_memory(m, s, WRITE_BACK if kind == STORE else FETCH, m.requests[r].line, mask, op, time)
+    return np.int64(-1 if kind == STORE else sent)
+
+
+@inlined
+def answer_fetched(m, s, f, time):
+    """Answer the request that waits for fetch `f`; what an atomic read, it writes."""
+    r = m.requests[f].waiters
+    kind = m.requests[r].kind
+    line = m.requests[f].line
+    mask = np.int64(m.requests[f].mask)
+    op = m.requests[f].op
+    m.slices[s].fetches -= 1
+    give(m.free_requests, f)
+    reply(m, r, time)
+    if not reads(kind):
+        to_memory(m, s, WRITE_BACK, line, mask, op, time)
 
 
 @inlined
@@ -297,7 +338,7 @@ def advance_slice(m, s, end):
         if not has_room(m, s):
             last = np.int64(AGAIN)
         elif p.off:
-            last = forward(m, s, r, request)
+            last = pass_on(m, s, r, request)
         else:
             last = serve(m, s, r, request)
         if last == AGAIN:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import replace, touch, victim
-from memsim.hierarchy.cache.ways import invalidate_way, way_of_slot
+from memsim.hierarchy.cache.ways import find, invalidate_way, way_of_slot
 from memsim.hierarchy.codes import (
     ALL,
     ATOMIC,

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import touch
-from memsim.hierarchy.cache.ways import first_way
+from memsim.hierarchy.cache.ways import find, first_way
 from memsim.hierarchy.codes import (
     ALL,
     ATOMIC,

@@ -9,10 +9,14 @@ from memsim.gpu.config import GPU
 from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
 from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.draws import Draws
-from memsim.hierarchy.latencies import reply_cycles
-from memsim.hierarchy.parameters import record_of, sharer_words
+from memsim.hierarchy.parameters import as_configured, record_of, reply_cycles, sharer_words
 from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TENSOR, TICKS, WRITE_POLICY
 from memsim.trace.schema import LINKS, PRODUCT, RESULT_CLASSES, TENSOR_TYPES
+
+_AS_CONFIGURED = (
+    "issue_cycles", "memory_issue", "address_cycles", "queued_barriers", "instruction_cycles", "lookup_cycles",
+    "request_cycles", "pass_cycles", "constant_cycles", "barrier_cycles", "arrival_cycles", "max_stores",
+)  # fmt: skip
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, divergent: bool) -> np.ndarray:
@@ -24,6 +28,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         divergent: whether warps diverge, and both paths are issued at once.
     """
     return record_of(
+        **as_configured(gpu.sm, *_AS_CONFIGURED),
         weights_key=drawn.warp_weights,
         arbitration_key=drawn.arbitration,
         scheduler_key=drawn.warp_scheduler,
@@ -33,27 +38,14 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
         second_path_slots=gpu.sm.count * SLOTS if divergent else 0,
-        launch_cycles=gpu.sm.launch_cycles,
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
         schedulers=gpu.sm.schedulers or 1,
         begins_in_slot=gpu.sm.schedulers is not None,
         issue_per_cycle=gpu.sm.issue_per_cycle // (gpu.sm.schedulers or 1),
-        issue_cycles=gpu.sm.issue_cycles,
-        memory_issue=gpu.sm.memory_issue,
         masked_issue=gpu.sm.memory_issue and gpu.sm.masked_issue,
-        address_cycles=gpu.sm.address_cycles or 0,
-        queued_barriers=gpu.sm.queued_barriers,
-        instruction_cycles=gpu.sm.instruction_cycles,
-        lookup_cycles=gpu.sm.lookup_cycles,
         tags=gpu.l1.tags_per_cycle,
-        request_cycles=gpu.sm.request_cycles,
-        pass_cycles=gpu.sm.pass_cycles,
-        constant_cycles=gpu.sm.constant_cycles or 0,
         shared_latency=gpu.sm.shared_latency_cycles,
-        barrier_cycles=gpu.sm.barrier_cycles,
-        arrival_cycles=gpu.sm.arrival_cycles or 0,
-        max_stores=gpu.sm.max_stores,
         l1_enabled=gpu.l1.enabled,
         l1_sets=gpu.l1.sets,
         l1_mshrs=gpu.l1.mshrs,

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.cache.ways import find, recall
 from memsim.hierarchy.counters import TranslationEvent
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_slot
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive

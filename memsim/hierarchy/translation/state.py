@@ -1,4 +1,4 @@
-"""What address translation is made of: its records, what it counts, and all of it as one tuple of arrays."""
+"""What address translation is made of: its parameters and records, and all of it as one tuple of arrays."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.gpu.config import GPU
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
+from memsim.hierarchy.parameters import as_configured, record_of
 
 TLB_WAY = np.dtype([*WAY_FIELDS, ("pad", "u1")])
 PAGE = np.dtype([("set", "<i4"), ("entry", "<i4")])  # set in an SM's TLB; entry of the shared TLB that covers it
@@ -26,6 +28,25 @@ MISS = np.dtype(
 )
 # A walk and the misses that wait for it, a queue.
 WALK = np.dtype([("next", "<i4"), ("head", "<i4"), ("tail", "<i4"), ("page", "<i4"), ("step", "<i4"), ("pad", "<i4")])
+
+
+def translation_parameters(gpu: GPU, key: int, n_ops: int) -> np.ndarray:
+    """The record of the TLBs and the walkers.
+
+    Args:
+        key: of the hashed draws of arbitration.
+        n_ops: static instructions of the trace; what walks load is counted in the row behind theirs.
+    """
+    own = gpu.translation
+    return record_of(
+        arbitration_key=key,
+        arbitration=gpu.stochastic.arbitration,
+        sms=gpu.sm.count,
+        no_op=n_ops,
+        sm_sets=own.sm_entries // own.sm_ways,
+        **as_configured(own, "sm_misses", "walk_levels", "walkers"),
+        shared_latency=own.shared_latency_cycles,
+    )
 
 
 class TLBs(NamedTuple):

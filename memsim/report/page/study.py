@@ -6,7 +6,7 @@ from typing import Any
 
 from memsim.report import study, study_figures
 from memsim.report.page.pictures import svg
-from memsim.studies import StudyTrials
+from memsim.studies.result import StudyTrials
 
 
 def of_study(label: str, found: StudyTrials) -> dict[str, Any]:

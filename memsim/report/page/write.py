@@ -20,7 +20,7 @@ from memsim.support.files import check_replaceable, replacing, writing
 from memsim.why import Bottleneck, find_bottlenecks, has_profiles
 
 if TYPE_CHECKING:
-    from memsim.studies import StudyTrials
+    from memsim.studies.result import StudyTrials
 
 BottlenecksByResult = Mapping[str, Sequence[Bottleneck]]
 

@@ -67,7 +67,7 @@ class Transform:
         if self.change is None:
             return replace(trace, launch=launch), machine
         values: dict[str, Any] = {field.name: getattr(trace, field.name) for field in fields(Trace)}
-        values |= {"launch": launch, "ops": trace.ops + self.more_ops, "unproven": None}
+        values |= {"launch": launch, "ops": trace.ops + self.more_ops}
         values["issue"] = replace(trace.issue, mixes=np.concatenate([trace.issue.mixes, self.more_mixes]))
         return TransformedTrace(**values, change=self.change), machine
 
@@ -91,7 +91,7 @@ def read_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[Bl
     Raises:
         InputError: as :meth:`Trace.chunks` does.
     """
-    values: dict[str, Any] = {field.name: getattr(trace, field.name) for field in fields(Trace)} | {"unproven": None}
+    values: dict[str, Any] = {field.name: getattr(trace, field.name) for field in fields(Trace)}
     values |= {name: getattr(trace, name)[trace.first_warp] for name in ("first_instruction", "first_address")}
     for chunk in Trace(**values).chunks(max_instructions):  # whose warps are blocks
         first, last = trace.first_warp[[chunk.warps.start, chunk.warps.stop]].tolist()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memsim.hierarchy.cache.index import find
-from memsim.hierarchy.cache.ways import WAY_FIELDS, new_cache
+from memsim.hierarchy.cache.ways import WAY_FIELDS, find, new_cache
 from memsim.jit.compiled import loop
 from memsim.jit.plain_python import level_records
 

@@ -20,10 +20,10 @@ from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.dram.state import ACTIVATE, READ
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import build
-from memsim.hierarchy.main_memory.isolated_dram import ISOLATED_REQUEST, IsolatedDram
+from memsim.hierarchy.main_memory import ISOLATED_REQUEST, IsolatedDram
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import one_load
-from memsim.reference.dram_timing import distances
+from memsim.reference.dram import distances
 from memsim.trace.schema import OpKind
 
 NAMES = dict(enumerate(("precharge", "activate", "read", "write", "refresh")))

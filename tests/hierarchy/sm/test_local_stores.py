@@ -11,7 +11,7 @@ from machines import instruction
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import CountUnit, Event, Level
-from memsim.hierarchy.functional_walk import TO_DRAM, TO_L2, FunctionalWalk
+from memsim.hierarchy.functional_walk import TO_DRAM, TO_L2, walk
 from memsim.hierarchy.system import System
 from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions
@@ -65,6 +65,6 @@ def test_walked_blocks_leave_as_much_to_l2():
         tx, machine = spilling(6, lines), gpu("write_back")
         replayed, walked = (System(tx, machine, 1, np.random.SeedSequence(0)) for _ in range(2))
         counted = replayed.run().counters.sum(axis=0)[..., CountUnit.sectors].sum(axis=-1)
-        traffic = FunctionalWalk(walked.machine, 1).take(walked.first, walked.end)
+        traffic = walk(walked.machine, 1, walked.first, walked.end)
         assert traffic[TO_L2] == counted[Level.l2] and traffic[TO_DRAM] == counted[Level.dram]
         assert not walked.machine.sms.cache.ways["dirty"].any() and not replayed.machine.sms.cache.ways["dirty"].any()

@@ -5,7 +5,7 @@ import pytest
 
 import memsim
 from memsim.gpu.presets import load_gpu, override
-from memsim.hierarchy.main_memory.step import memory_step
+from memsim.hierarchy.main_memory import memory_step
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import one_load
 
