@@ -93,7 +93,8 @@ class TrialDriver:
                         workers.begin(key, point.job, trial, point.trace)
                     for key, answer, error in workers.answers():
                         self._take(key, answer, error)
-                        if self._points[key[0]].used:
+                        point = self._points[key[0]]
+                        if point.used and DEMAND not in point.under_way:  # its worker is about to answer
                             unfinished.pop(key[0], None)
         finally:
             forget()

@@ -77,18 +77,22 @@ class LaunchSequences:
                 by_digest[trace.digest] = Execution.of(trace, self.gpu, self.folder / str(position))
             self._executions[position] = by_digest[trace.digest]
 
-    def replay(self, jobs: int | None, progress: Callable[[int, int], None] | None) -> None:
+    def replay(
+        self, jobs: int | None, progress: Callable[[int, int], None] | None, first: int = 0, end: int | None = None
+    ) -> None:
         """Replay the sequences, except those in the cache from an earlier run.
 
         Args:
             jobs: processes; None: all cores, unless there is little to do.
             progress: called with the sequences done, and all.
+            first, end: only the sequences at these places of the list.
         """
-        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in self.sequences}
-        todo = [sequence for sequence in self.sequences if not self._read(sequence, cached[sequence.trial])]
-        done = len(self.sequences) - len(todo)
+        chosen = self.sequences[first:end]
+        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in chosen}
+        todo = [sequence for sequence in chosen if not self._read(sequence, cached[sequence.trial])]
+        done, every = first + len(chosen) - len(todo), first + len(chosen)
         if progress:
-            progress(done, len(self.sequences))
+            progress(done, every)
         if not todo:
             return
         self._prepare()
@@ -106,7 +110,7 @@ class LaunchSequences:
                     cached[sequence.trial].add(position, arrays_of(trial))
                 done += 1
                 if progress:
-                    progress(done, len(self.sequences))
+                    progress(done, every)
 
     def names(self, position: int) -> dict[str, Any]:
         """As :meth:`texts`, without what the launch asks of the GPU: enough for its time."""
@@ -189,6 +193,8 @@ def run_program(
     jobs: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
     provenance: Mapping[str, Any] | None = None,
+    enough: Callable[[Sequence[Trials]], bool] | None = None,
+    at_least: int = 1,
 ) -> list[Trials]:
     """Replay launches in their order, in every trial all of them, with L2 as the one before left it.
 
@@ -198,10 +204,13 @@ def run_program(
     Args:
         traces: of one run of a program, whose addresses agree, in the order of their launches.
         gpu: the configuration.
-        trials: how many; what one draws depends on `seed`, its number and the launch's position.
+        trials: how many; the most, with `enough`. What one draws depends on `seed`, its number and the launch's
+            position.
         jobs: processes; None: all cores, unless there is little to do.
-        progress: called with the trials done, and all.
+        progress: called with the trials done, and all that are made before `enough` is asked again.
         provenance: field of the GPU -> where its value comes from, for the results to keep.
+        enough: called with the trials of each launch so far, after each batch of `at_least`; True ends the run.
+        at_least: trials of a batch.
 
     Returns:
         The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
@@ -209,17 +218,23 @@ def run_program(
     Raises:
         InputError: a trace that does not fit the GPU, or numbers out of range.
     """
-    check_numbers(trials, seed, 1 if jobs is None else jobs)
+    check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
     positions = tuple(range(len(traces)))
     with Scratch() as folder:
         in_order = [LaunchSequence(number, positions) for number in range(trials)]
         sequences = LaunchSequences(traces, gpu, in_order, seed, Path(folder))
-        sequences.replay(jobs, progress)
-        return [
-            Trials.of({number: sequences.trials[number, position] for number in range(trials)},
-                      **sequences.texts(position, provenance or {}))
-            for position in positions
-        ]  # fmt: skip
+        done, batch = 0, trials if enough is None else at_least
+
+        def so_far(position: int) -> dict[int, Trial]:
+            return {number: sequences.trials[number, position] for number in range(done)}
+
+        while done < trials:
+            end = min(done + batch, trials)
+            sequences.replay(jobs, progress, done, end)
+            done = end
+            if enough and enough([Trials.of(so_far(position), **sequences.names(position)) for position in positions]):
+                break
+        return [Trials.of(so_far(position), **sequences.texts(position, provenance or {})) for position in positions]
 
 
 def _trial(executions: Mapping[int, Execution], seed: int, sequence: LaunchSequence) -> list[Trial]:

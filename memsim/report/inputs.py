@@ -6,6 +6,7 @@ import inspect
 import json
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import PurePath
 from typing import Any
 
@@ -24,9 +25,9 @@ from memsim.trace.schema import Space, StaticInstruction
 
 def trace_output(trace: Trace) -> CommandOutput:
     """Launch, sizes, static instructions with their source text, arrays (``memsim info``), one row per instruction."""
-    sizes = count(trace.chunks(), len(trace.ops))
+    sizes = cache(lambda: count(trace.chunks(), len(trace.ops)))  # reads the whole trace, so only what is printed does
     return CommandOutput(
-        lambda: _trace(trace, sizes), lambda: _op_records(trace, sizes), lambda: _trace_document(trace, sizes)
+        lambda: _trace(trace, sizes()), lambda: _op_records(trace, sizes()), lambda: _trace_document(trace, sizes())
     )
 
 

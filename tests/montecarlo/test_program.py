@@ -7,6 +7,7 @@ import re
 import numpy as np
 import pytest
 from here import run_here
+from scipy import stats
 
 import memsim
 from memsim import Launch, Thread, workload
@@ -88,6 +89,21 @@ def test_a_folder_is_run_so_by_the_command(tmp_path):
     cold, warm = (run_here(tmp_path, [*run, *more]) for more in ([], ["--warm"]))
     times = [float(re.search(r"launches take ([\d.]+)", one.stdout)[1]) for one in (cold, warm)]
     assert "back_again" in warm.stdout and times[1] < times[0]
+
+
+def test_program_ends_when_its_total_time_is_known(tmp_path):
+    traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
+    every = memsim.simulate_program(traces, "tesla-c2050", trials=8, jobs=1)
+    total = sum(one.kernel_time.values for one in every)
+
+    def known(count):
+        low, high = stats.t.interval(0.95, count - 1, total[:count].mean(), stats.sem(total[:count]))
+        return high - low < 0.02 * total[:count].mean()
+
+    expected = next((count for count in (3, 6) if known(count)), 8)
+    found = memsim.simulate_program(traces, "tesla-c2050", jobs=1)
+    for one, other in zip(found, every, strict=True):
+        assert one.trials.cycles.tolist() == other.trials.cycles[:expected].tolist()
 
 
 def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):

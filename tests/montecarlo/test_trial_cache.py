@@ -75,31 +75,42 @@ def test_rule_ends_cached_run_where_it_ended_before(trace, folder, replayed):
     assert len(replayed) == 6
 
 
-def test_demand_is_found_after_needed_trials(trace, folder, replayed, monkeypatch):
-    class Queue(LocalWorkers):
-        """Workers that hold four items and answer them in order."""
+class Queue(LocalWorkers):
+    """Workers that hold four items and answer them in order."""
 
-        def room(self):
-            return 4 - len(self._given)
+    def room(self):
+        return 4 - len(self._given)
 
-        def answers(self):
-            self._given.reverse()
-            found = super().answers()
-            self._given.reverse()
-            return found
+    def answers(self):
+        self._given.reverse()
+        found = super().answers()
+        self._given.reverse()
+        return found
+
+
+@pytest.fixture
+def queue(monkeypatch):
+    """Have runs use these workers, and find no demand in this process at the end."""
 
     @contextmanager
     def team(kind, jobs, function, scratch):
         yield Team(Queue(function), None, scratch)
 
-    serial = run(trace, trials=6, seed=7)
-    del replayed[:]
     monkeypatch.setenv(result_cache.VARIABLE, "0")
     monkeypatch.setattr(montecarlo, "team", team)
-    monkeypatch.setattr(montecarlo, "_demand", None)  # which would find it in this process, at the end
+    monkeypatch.setattr(montecarlo, "_demand", None)
+
+
+def test_demand_is_found_after_needed_trials(trace, replayed, queue):
     found = run(trace, trials=6, seed=7, enough=lambda trials: False, at_least=3)
     assert replayed == [0, 1, 2, DEMAND, 3, 4, 5]
-    assert found.ops == serial.ops and found.about["executed"] == serial.about["executed"]
+    assert len(found.ops) > 0 and found.about["executed"]["warps"] == 128
+
+
+def test_end_of_run_waits_for_demand_under_way(trace, replayed, queue):
+    found = run(trace, trials=6, seed=7, enough=lambda trials: True, at_least=2)
+    assert replayed == [0, 1, DEMAND] and found.trial.tolist() == [0, 1]
+    assert found.about["executed"]["warps"] == 128
 
 
 @pytest.mark.parametrize("change", [{"seed": 1}, {"warm": True}, {"gpu": "l2.ways"}])
