@@ -2,10 +2,9 @@
 
 A run ends by itself when the two things that people read are known: the predicted time within 1 %, and each hit ratio
 within 0.5 points. The 95 % intervals of their means are compared with these bounds after every trial, from the third
-on, or from the second on for a long trace: a launch of a million accesses averages over so many that its trials differ
-little, and two cores replay two trials at the same time. Looking at an interval repeatedly and stopping when it is
-narrow makes it hold the mean less often than it says (Glynn and Whitt, Annals of Applied Probability 2(1), 1992, show
-that it is right only as the bounds go to zero); experiments/stopping measures by how much.
+on. Looking at an interval repeatedly and stopping when it is narrow makes it hold the mean less often than it says
+(Glynn and Whitt, Annals of Applied Probability 2(1), 1992, show that it is right only as the bounds go to zero);
+experiments/stopping measures by how much.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ RATIO_WIDTH, TIME_WIDTH = 0.01, 0.02
 PRECISE_WIDTH = 0.002  # of a hit ratio, with --precise: reports print 0.1 points
 # Trials, at least and at most: where nobody said how many, with --precise, and until a width that was asked for.
 DEFAULT_TRIALS, PRECISE_TRIALS, REQUESTED_TRIALS = (3, 8), (8, 64), (20, 1000)
-LONG_TRACE, LONG_LEAST = 1_000_000, 2  # memory instructions of all warps, and the fewest trials from there on
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,6 @@ class Plan:
         min_trials: int | None = None,
         max_trials: int | None = None,
         precise: bool = False,
-        instructions: int = 0,
     ) -> Plan:
         """From what was asked for, each None if it was not.
 
@@ -64,7 +61,6 @@ class Plan:
             until: the width.
             min_trials, max_trials: bounds, where `trials` does not say it.
             precise: every ratio to 0.1 points, 8 to 64 trials.
-            instructions: memory instructions that all warps of the trace execute.
 
         Raises:
             InputError: `trials` or `until` with what they exclude, a width that is not above 0, or bounds the wrong way
@@ -72,8 +68,6 @@ class Plan:
 
         >>> Plan.of(None, None), Plan.of(64, None).least
         (Plan(least=3, most=8, width=0.01, requested=False, time=0.02), 64)
-        >>> Plan.of(None, None, instructions=LONG_TRACE).least
-        2
         """
         if trials is not None:
             others = {"until": until, "min_trials": min_trials, "max_trials": max_trials, "precise": precise or None}
@@ -85,8 +79,6 @@ class Plan:
         if until is not None and precise:
             raise InputError("simulate", "until", f"is {until}, but precise is given too; leave one out")
         least, most = REQUESTED_TRIALS if until is not None else PRECISE_TRIALS if precise else DEFAULT_TRIALS
-        if not precise and until is None and instructions >= LONG_TRACE:
-            least = LONG_LEAST
         least, most = least if min_trials is None else min_trials, most if max_trials is None else max_trials
         if most < least:
             raise InputError("simulate", "max_trials", f"is {most}; give {least} (min_trials) or more")

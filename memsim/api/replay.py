@@ -47,8 +47,7 @@ def simulate(
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
         trials: how many. Without it, `until` and `precise`, as many as it takes to know the predicted time within 1 %
-            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least (2 of a trace of
-            a million memory instructions or more), 8 at most.
+            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 8 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
         jobs: processes; None: all cores (or ``MEMSIM_JOBS``), this process alone where there is little to do. The
             result is the same.
@@ -89,7 +88,7 @@ def simulate(
     from memsim.trace.target_gpu import resolve_gpu
 
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
-    plan = Plan.of(trials, until, min_trials, max_trials, precise, recorded.n_instructions)
+    plan = Plan.of(trials, until, min_trials, max_trials, precise)
     named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
@@ -118,7 +117,7 @@ def simulate_program(
         traces: of one run of the program, in the order of their launches.
         gpu: as for :func:`simulate`; None: that which the traces were made for.
         trials: how many of the whole program; without it, as many as it takes to know the time of all launches within
-            1 % (95 % interval): 3 to 8, or 2 to 8 where the traces have a million memory instructions or more.
+            1 % (95 % interval): 3 to 8.
         seed, jobs, settings, convention: as for :func:`simulate`.
         progress: called with the trials done, and all.
 
@@ -133,7 +132,7 @@ def simulate_program(
     from memsim.montecarlo.launch_sequence import run_program
 
     recorded, machine, known = opened_launches("simulate_program", traces, gpu, settings)
-    plan = Plan.of(trials, None, instructions=sum(one.n_instructions for one in recorded))
+    plan = Plan.of(trials, None)
     done = run_program(
         recorded, machine, trials=plan.most, seed=seed, jobs=jobs, progress=progress, provenance=known,
         enough=None if plan.time is None else total_time_known, at_least=plan.least,

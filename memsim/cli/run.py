@@ -46,7 +46,7 @@ _Trials = Annotated[
     int | None,
     typer.Option(
         min=1,
-        help="Number of trials. Default: 3 to 8 (2 to 8 of a long trace), until time and hit ratios are known.",
+        help="Number of trials. Default: 3 to 8, until time and hit ratios are known.",
         show_default=False,
     ),
 ]
@@ -63,9 +63,7 @@ _Precise = Annotated[
 ]
 _MinTrials = Annotated[
     int | None,
-    typer.Option(
-        min=2, help="Fewest trials if --trials is not given; 2 of a long trace, 20 with --until.", show_default="3"
-    ),
+    typer.Option(min=2, help="Fewest trials if --trials is not given; 20 with --until.", show_default="3"),
 ]
 _MaxTrials = Annotated[
     int | None,
@@ -123,9 +121,9 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
-    merges counted together). It runs at least 3 and at most 8 trials, or at least 2 if the trace has a million memory
-    instructions or more. --precise sets the width of hit ratios to 0.1 points, --until sets another width, and --trials
-    runs a fixed number of trials. A folder with --warm stops when the time of all launches is known within 1 %.
+    merges counted together). It runs at least 3 and at most 8 trials. --precise sets the width of hit ratios to 0.1
+    points, --until sets another width, and --trials runs a fixed number of trials. A folder with --warm stops when
+    the time of all launches is known within 1 %.
 
     Ctrl-C (or SIGTERM) keeps all finished trials, stores them and prints their tables. If the process is killed, only
     the trials in progress are lost. --resume continues the run, and can also add trials (--trials counts all) or set

@@ -35,14 +35,6 @@ def test_enough_is_when_the_widest_interval_is_narrower():
     assert answers[-1] and not answers[3]
 
 
-@pytest.mark.parametrize("rows, least", [(999_999, 3), (1_000_000, 2)])
-def test_long_traces_need_two_trials(rows, least):
-    assert Plan.of(None, None, instructions=rows).least == least
-    assert Plan.of(None, None, min_trials=5, instructions=rows).least == 5
-    assert Plan.of(None, None, precise=True, instructions=rows).least == 8
-    assert Plan.of(None, 0.01, instructions=rows).least == 20
-
-
 def test_inactive_accesses_do_not_prolong_run():
     trials = synthetic.spmv(3)
     trials.counters[:] = 0
