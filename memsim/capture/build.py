@@ -28,11 +28,11 @@ from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
-# Headers of closed libraries, and the library that a program is linked with if it includes them.
+# Headers of closed libraries and of the driver, and the library that a program is linked with if it includes them.
 _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
-    "nvml.h": "nvidia-ml",
+    "nvml.h": "nvidia-ml", "cuda.h": "cuda",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
