@@ -2,7 +2,8 @@
 
     python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--to-end] [--out FILE]
 
-PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute (links will do).
+PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute, and cuda for
+projects in CUDA C++ (links will do).
 """
 
 import argparse
@@ -58,8 +59,10 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
     """Capture one program, which memsim ends once its trace is complete, or ``to_end``."""
     command, folder = command_of(entry, checkouts)
     made = Path(tempfile.mkdtemp())
+    python = (pythons / entry["language"]).resolve() / "bin"  # as its user activates it: programs start `python`
     environment = os.environ | {
-        "MEMSIM_PYTHON": str((pythons / entry["language"]).resolve() / "bin" / "python"),
+        "MEMSIM_PYTHON": str(python / "python"),
+        "PATH": f"{python}:{os.environ['PATH']}",
         "PYTHONPATH": f"{HERE.parents[1]}:{checkouts / entry['repository'].replace('/', '+')}",
         "MPLBACKEND": "Agg",
     }
