@@ -2,7 +2,8 @@
 
     python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--to-end] [--out FILE]
 
-PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute (links will do).
+PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute, and cuda for
+projects in CUDA C++ (links will do).
 """
 
 import argparse
@@ -30,17 +31,38 @@ def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]
         return [str(drivers), str(checkouts), entry["repository"], entry["file"]], root
     if entry["how"] == "pytest":
         return [str(HERE / "run_test.py"), str(file)], root
+    if entry["how"] in ("make", "cmake"):
+        program, *arguments = entry["arguments"].split()
+        return [str(build(entry["how"], file.parent, root) / program), *arguments], file.parent
+    if entry["how"] == "source":
+        return [str(file), *(["--", *entry["arguments"].split()] if entry["arguments"] else [])], file.parent
     if entry["how"] == "model":
         return [str(HERE / "run_model.py"), str(file), str(root / entry["arguments"])], root
     return [str(file), *entry["arguments"].split()], file.parent
+
+
+def build(how: str, folder: Path, root: Path) -> Path:
+    """Build a CUDA project with ``memsim nvcc`` in nvcc's place; the folder in which its programs lie."""
+    nvcc = [sys.executable, "-m", "memsim", "nvcc", "--memsim-toolkit"]
+    toolkit = subprocess.run(nvcc, capture_output=True, text=True, check=True).stdout.strip()
+    environment = os.environ | {"PATH": f"{toolkit}/bin:{os.environ['PATH']}", "LIBRARY_PATH": f"{toolkit}/lib64"}
+    if how == "make":
+        subprocess.run(["make"], cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return folder
+    made = root / "memsim-build" / folder.relative_to(root)
+    for command in (["-S", str(folder), "-B", str(made)], ["--build", str(made)]):
+        subprocess.run(["cmake", *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return made
 
 
 def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float, to_end: bool) -> dict[str, str]:
     """Capture one program, which memsim ends once its trace is complete, or ``to_end``."""
     command, folder = command_of(entry, checkouts)
     made = Path(tempfile.mkdtemp())
+    python = (pythons / entry["language"]).resolve() / "bin"  # as its user activates it: programs start `python`
     environment = os.environ | {
-        "MEMSIM_PYTHON": str((pythons / entry["language"]).resolve() / "bin" / "python"),
+        "MEMSIM_PYTHON": str(python / "python"),
+        "PATH": f"{python}:{os.environ['PATH']}",
         "PYTHONPATH": f"{HERE.parents[1]}:{checkouts / entry['repository'].replace('/', '+')}",
         "MPLBACKEND": "Agg",
     }

@@ -21,6 +21,7 @@ from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
 from memsim.capture.nvcc import architecture_of
+from memsim.capture.older_cuda import older_headers, uses_older_cuda
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
@@ -28,11 +29,11 @@ from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
-# Headers of closed libraries, and the library that a program is linked with if it includes them.
+# Headers of closed libraries and of the driver, and the library that a program is linked with if it includes them.
 _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
-    "nvml.h": "nvidia-ml",
+    "nvml.h": "nvidia-ml", "cuda.h": "cuda",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
@@ -40,8 +41,6 @@ LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without bein
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(\S[^\n]*?)(?:\((\d+)\)|:(\d+)(?::\d+)?): (?:fatal |catastrophic )?error:? (.*)$", re.MULTILINE)
-# Functions that CUDA 13 no longer has, and their successors (CUDA 12 runtime API, "Thread Management [DEPRECATED]").
-_REMOVED = {"cudaThreadSynchronize": "cudaDeviceSynchronize", "cudaThreadExit": "cudaDeviceReset"}
 _NEEDS_LINKING = "separate compilation mode"  # of device code: a kernel launches a kernel
 _EXTERNAL = re.compile(rb"^\s*\.extern \.(?:func|global|const)\b[^;\n]*?(\w+)(?:\[\d*\])?\s*(?:$|;|\()", re.MULTILINE)
 _OF_THE_DEVICE = re.compile(rb"vprintf|malloc|free|__assertfail|cuda[A-Z]\w*|__cuda\w*|func_retval0|_param\w*")
@@ -204,7 +203,14 @@ def _compile_each(command: _Command, folder: Path, log: _Log, *, linkable: bool)
 
     def compile_one(number: int) -> None:
         file = command.sources.files[number]
-        log.run(command.compile(file, objects[number], depends[number], linkable), file)
+        compile_it = command.compile(file, objects[number], depends[number], linkable)
+        try:
+            log.run(compile_it, file)
+        except InputError as error:
+            older = older_headers(command.compiler) if uses_older_cuda(str(error)) else None
+            if older is None:
+                raise
+            log.run([compile_it[0], f"-I{older}", *compile_it[1:]], file)
 
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         for job in [compilers.submit(compile_one, number) for number in numbers]:
@@ -278,9 +284,6 @@ def _advice(error: str) -> str:
         if wheel := wheel_of(error.partition(":")[0].strip()):
             return f"the CUDA toolkit has this header, or pip install {wheel}"
         return "-I FOLDER adds a folder of header files"
-    for removed, instead in _REMOVED.items():
-        if f'"{removed}"' in error:
-            return f"CUDA 13 no longer has it; -D {removed}={instead}"
     return "memsim capture --keep FOLDER keeps nvcc's log"
 
 

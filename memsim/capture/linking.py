@@ -74,6 +74,11 @@ def toolkit_folder(compiler: Compiler) -> Path:
     return build_once(cache_folder("toolkits") / hashlib.sha256(state.encode()).hexdigest()[:20], fill)
 
 
+def header_folder(compiler: Compiler) -> Path | None:
+    """The folder with the toolkit's headers; None if nvcc does not name one."""
+    return next(_folders(_answers(compiler).get("INCLUDES", ""), "-I"), None)
+
+
 def _chosen(libraries: Path, major: int) -> dict[str, Path]:
     """The library for each name: of two versions the newer with a toolkit 13, the older with a toolkit 12."""
     versions: dict[str, dict[int, Path]] = {}

@@ -13,6 +13,7 @@ from memsim.capture.compilers import Compiler, find_compiler, nearest, wheel_inc
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
+from memsim.capture.older_cuda import older_headers, uses_older_cuda
 from memsim.gpu.architecture import capability_number
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
@@ -48,18 +49,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run nvcc, pass its messages on, and name the wheels of headers that it did not find; returns its exit code."""
-    needed = {}
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process:
-        assert process.stderr is not None
-        for line in process.stderr:
-            sys.stderr.buffer.write(line)
-            sys.stderr.buffer.flush()
-            if (found := _NOT_FOUND.search(line)) and (wheel := wheel_of(found[1].decode("utf-8", "replace"))):
-                needed[found[1].decode("utf-8", "replace")] = wheel
-    for header, wheel in needed.items():
-        print(f"memsim nvcc: {header} is part of the CUDA toolkit, or pip install {wheel}", file=sys.stderr)
-    return process.returncode
+    """Run nvcc, a second time with older_headers if it needs them; pass its messages on; returns its exit code.
+
+    The wheels of headers that it did not find are named.
+    """
+    done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False)
+    if done.returncode and uses_older_cuda(done.stderr.decode("utf-8", "replace")):
+        older = older_headers(find_compiler())
+        if older is not None:
+            again = [command[0], f"-I{older}", *command[1:]]
+            done = subprocess.run(again, env=environment, stderr=subprocess.PIPE, check=False)
+    sys.stderr.buffer.write(done.stderr)
+    sys.stderr.buffer.flush()
+    for header in dict.fromkeys(one.decode("utf-8", "replace") for one in _NOT_FOUND.findall(done.stderr)):
+        if wheel := wheel_of(header):
+            print(f"memsim nvcc: {header} is part of the CUDA toolkit, or pip install {wheel}", file=sys.stderr)
+    return done.returncode
 
 
 def nvcc_command(

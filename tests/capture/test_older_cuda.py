@@ -1,0 +1,76 @@
+"""Programs that use what CUDA 13 removed, built with CUDA 13."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from compilers import needs_capture
+
+import memsim
+from memsim.capture.compilers import find_compiler
+from memsim.capture.older_cuda import older_headers
+
+pytestmark = needs_capture
+
+OLDER = """#include <cuda_runtime.h>
+#include <cuda.h>
+static_assert(sizeof(cudaDeviceProp) == SIZE, "the structure keeps its size");
+__global__ void add(float *x) { x[threadIdx.x] += 1; }
+int main() {
+    cudaDeviceProp p;
+    float *x;
+    int clock, memory, version;
+    cudaGetDeviceProperties(&p, 0);
+    cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0);
+    cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, 0);
+    if (!clock || p.clockRate != clock || p.memoryClockRate != memory || cuDriverGetVersion(&version)) return 1;
+    cudaMallocManaged(&x, 128);
+    if (cudaMemAdvise(x, 128, cudaMemAdviseSetPreferredLocation, 0) || cudaMemPrefetchAsync(x, 128, 0, NULL)) return 2;
+    x[5] = 1;
+    add<<<1, 32>>>(x);
+    if (cudaThreadSynchronize() || cudaMemPrefetchAsync(x, 128, cudaCpuDeviceId)) return 3;
+    return x[5] != 2;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory) -> Path:
+    """The program, which knows the size of the toolkit's own structure."""
+    folder = tmp_path_factory.mktemp("older")
+    compiler = find_compiler()
+    if older_headers(compiler) is None:
+        pytest.skip("CUDA 12's toolkit has everything")
+    size = folder / "size.cu"
+    size.write_text("#include <cuda_runtime.h>\nchar size[sizeof(cudaDeviceProp) == 0 ? 1 : sizeof(cudaDeviceProp)];")
+    made = folder / "size.o"
+    subprocess.run([compiler.path, "-c", size, "-o", made], check=True)
+    listed = subprocess.run(["nm", "-S", made], capture_output=True, text=True, check=True).stdout
+    bytes_of_it = next(int(line.split()[1], 16) for line in listed.splitlines() if line.endswith(" size"))
+    path = folder / "older.cu"
+    path.write_text(OLDER.replace("SIZE", str(bytes_of_it)))
+    return path
+
+
+def test_program_for_cuda_12_runs_with_13(program, tmp_path):
+    assert memsim.capture(program, to_end=True, out=tmp_path / "t.h5").trace
+
+
+def test_builds_of_older_programs_compile_too(program, tmp_path):
+    command = [sys.executable, "-m", "memsim", "nvcc", "-c", program, "-o", tmp_path / "older.o"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "error" not in done.stderr
+
+
+def test_other_errors_stay_as_nvcc_reports_them(program, tmp_path):
+    wrong = tmp_path / "wrong.cu"
+    wrong.write_text("#include <cuda_runtime.h>\nint main() { cudaDeviceProp p; return p.noSuchMember; }\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "memsim", "nvcc", "-c", wrong, "-o", tmp_path / "w.o"], capture_output=True, text=True
+    )
+    assert done.returncode
+    assert 'has no member "noSuchMember"' in done.stderr
