@@ -149,13 +149,18 @@ def test_a_benchmark_loop_is_executed_twice(tmp_path, stand_ins, sum_of_launches
 COPYING = """
 #include <cstdlib>
 #include <cuda_runtime.h>
+#include <sys/mman.h>
 #include <unistd.h>
 __global__ void add(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
 int main() {
     const int n = 1 << 19;
     float *x, *result = (float *)malloc(4 * n), read_back;
     int ends[2];
-    if (PINNED) cudaMallocHost(&result, 4 * n);
+    if (PINNED == 1) cudaMallocHost(&result, 4 * n);
+    if (PINNED == 2) {
+        result = (float *)mmap(0, 4 * n + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        cudaHostRegister(result, 4 * n, cudaHostRegisterMapped);
+    }
     if (pipe(ends)) return 1;
     cudaMalloc(&x, 4 * n);
     cudaMemset(x, 0, 4 * n);
@@ -172,7 +177,7 @@ int main() {
 
 @needs_capture
 @pytest.mark.slow
-@pytest.mark.parametrize("pinned", [0, 1])
+@pytest.mark.parametrize("pinned", [0, 1, 2])
 @pytest.mark.parametrize(("reader", "executed"), [(0, 2), (1, 12), (2, 12)])
 def test_a_row_ends_where_results_are_read(tmp_path, pinned, reader, executed):
     """By nobody, by an instruction of the program, by a system call."""

@@ -21,6 +21,7 @@ namespace {
 
 constexpr uint64_t least_bytes = 1 << 20;  // a program may decide by less, and reads it at once
 constexpr size_t most_results = 64;
+constexpr ptrdiff_t most_reads = 3;  // of a result, after which it is not watched any longer: that costs time
 
 bool overlap(const PageRange& a, const PageRange& b) { return a.begin < b.end && b.begin < a.end; }
 
@@ -82,8 +83,8 @@ bool watch_result(const Copy& copy) {
   if (copy.height != 1 || copy.depth != 1 || copy.width_bytes < least_bytes) return false;
   if (activity_of(copy) != protocol::Activity::to_host || s.unread.size() == most_results) return false;
   PageRange pages = pages_of(copy.destination.first_byte(), copy.width_bytes);
-  for (const PageRange& one : s.were_read)
-    if (overlap(one, pages)) return false;
+  auto covers = [&](const PageRange& one) { return overlap(one, pages); };
+  if (std::count_if(s.were_read.begin(), s.were_read.end(), covers) >= most_reads) return false;
   static const bool works = marks_work();
   if (!works || !clear_marks(pages)) return false;
   s.unread.erase(std::remove_if(s.unread.begin(), s.unread.end(), [&](const PageRange& one) { return overlap(one, pages); }),
