@@ -19,6 +19,7 @@ from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
+NO_REPORTS = "MEMSIM_NO_REPORTS"  # functions of triton.testing.perf_report are not called: the times alone matter
 LARGEST_BYTES = 8 << 20  # a Python file beyond this is none
 
 
@@ -44,7 +45,9 @@ def capture_script(
     """
     _check(script)
     with Scratch() as folder:
-        variables = script_variables(script, gpu, Path(folder))
+        variables = dict(script_variables(script, gpu, Path(folder)))
+        if selection.stand_ins:
+            variables[NO_REPORTS] = "1"
         command = [_python(), str(script), *arguments]
         about = {"program": script.name, "arguments": list(arguments)}
         return serve(

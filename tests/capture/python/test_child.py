@@ -45,6 +45,18 @@ def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == "True inf\n"
 
 
+@pytest.mark.parametrize(("variables", "measured"), [({}, "7"), ({"MEMSIM_NO_REPORTS": "1"}, "nan")])
+def test_benchmark_functions_may_be_left_out(tmp_path: Path, variables: dict[str, str], measured: str) -> None:
+    code = (
+        "import types; from memsim_child import driver, timing\n"
+        "driver.report_begin = driver.report_end = lambda: None\n"
+        "module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function)\n"
+        "timing.take_reports(module)\n"
+        "print(module.perf_report([])(lambda: 7)())"
+    )
+    assert _run(code, tmp_path, **variables) == f"{measured}\n"
+
+
 def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
     for name in ("interrupted", "running"):
         (tmp_path / name).mkdir()

@@ -1,6 +1,7 @@
 """Tuners' timers answer with memsim's simulated times: a callable runs once, and its launches are simulated."""
 
 import functools
+import os
 import sys
 
 from memsim_child import driver, tuning
@@ -68,6 +69,14 @@ def _note_no_launch(function):
         print("memsim: %s launches no kernel, so its time is 0" % position, file=sys.stderr)
 
 
+def _note_not_measured(function):
+    """Say once per function of `perf_report` that it is not called."""
+    if function not in _noted:
+        _noted.add(function)
+        text = "memsim: benchmark function %s was not called, so its times are nan; --every-launch calls it"
+        print(text % getattr(function, "__name__", function), file=sys.stderr)
+
+
 def _summary(time, quantiles, return_mode):
     """What `do_bench` returns if every repetition takes ``time``."""
     if quantiles is not None:
@@ -94,7 +103,10 @@ def take_triton(module):
 
 
 def take_reports(module):
-    """Let memsim see when a function of `perf_report` runs: its launches outside `do_bench` prepare measurements."""
+    """Let memsim see when a function of `perf_report` runs: its launches outside `do_bench` prepare measurements.
+
+    Where MEMSIM_NO_REPORTS is set, such a function is not called, and measures nan.
+    """
     report = getattr(module, "perf_report", None)
     if report is None:
         return
@@ -103,6 +115,9 @@ def take_reports(module):
         def decorate(function):
             @functools.wraps(function)
             def run(*arguments, **named):
+                if os.environ.get("MEMSIM_NO_REPORTS"):
+                    _note_not_measured(function)
+                    return float("nan")
                 driver.report_begin()
                 try:
                     return function(*arguments, **named)
