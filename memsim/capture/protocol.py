@@ -263,8 +263,7 @@ class LaunchRequest:
     """A kernel's launch.
 
     Attributes:
-        undisturbed: since the last one the host ran no function of a stream, and made no copy except of results that it
-            has not read.
+        undisturbed: since the last one the host made no copy and ran no function of a stream.
         observed: a profiler in the program, such as Proton, wants its time.
     """
 

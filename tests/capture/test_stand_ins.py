@@ -146,52 +146,6 @@ def test_a_benchmark_loop_is_executed_twice(tmp_path, stand_ins, sum_of_launches
     assert sum(group.launches for group in found.groups) == 32
 
 
-COPYING = """
-#include <cstdlib>
-#include <cuda_runtime.h>
-#include <sys/mman.h>
-#include <unistd.h>
-__global__ void add(float *x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
-int main() {
-    const int n = 1 << 19;
-    float *x, *result = (float *)malloc(4 * n), read_back;
-    int ends[2];
-    if (PINNED == 1) cudaMallocHost(&result, 4 * n);
-    if (PINNED == 2) {
-        result = (float *)mmap(0, 4 * n + 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        cudaHostRegister(result, 4 * n, cudaHostRegisterMapped);
-    }
-    if (pipe(ends)) return 1;
-    cudaMalloc(&x, 4 * n);
-    cudaMemset(x, 0, 4 * n);
-    for (int i = 0; i < 12; i++) {
-        add<<<n / 256, 256>>>(x);
-        cudaMemcpy(result, x, 4 * n, cudaMemcpyDeviceToHost);
-        if (READER == 1 && result[i] < 0) return 1;
-        if (READER == 2 && (write(ends[1], result + n - 1, 4) != 4 || read(ends[0], &read_back, 4) != 4)) return 1;
-    }
-    return result[n / 2] != EXPECTED;
-}
-"""
-
-
-@needs_capture
-@pytest.mark.slow
-@pytest.mark.parametrize("pinned", [0, 1, 2])
-@pytest.mark.parametrize(("reader", "executed"), [(0, 2), (1, 12), (2, 12)])
-def test_a_row_ends_where_results_are_read(tmp_path, pinned, reader, executed):
-    """By nobody, by an instruction of the program, by a system call."""
-    source = tmp_path / "copying.cu"
-    source.write_text(COPYING)
-    definitions = [f"PINNED={pinned}", f"READER={reader}", f"EXPECTED={executed}"]
-    captured = memsim.capture(
-        source, out=tmp_path / "traces", launch="all", gpu="tesla-v100", definitions=definitions, stand_ins=True,
-        cached=False,
-    )  # fmt: skip
-    assert captured.launches == {"add": 12} and len(captured.program) == 12
-    assert not any("exit code" in one for one in captured.notes)
-
-
 FLUSHING = """
 #include <cstdio>
 __global__ void add(float *x) { x[threadIdx.x] += 1; }

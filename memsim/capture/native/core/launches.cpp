@@ -78,7 +78,6 @@ Writer launch_request(const Stream& stream, const Launch& launch) {
   write_extent(out, launch.block);
   write_extent(out, effective_cluster(launch));
   uint32_t flags = launch.cooperative ? protocol::launch_cooperative : 0;
-  if (results_were_read()) state().is_undisturbed = false;
   if (state().is_undisturbed) flags |= protocol::launch_undisturbed;
   if (launches_are_observed()) flags |= protocol::launch_observed;
   out.u32(launch.shared_bytes).u32(flags).u64(stream.id);

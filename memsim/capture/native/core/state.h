@@ -29,11 +29,6 @@ struct RegisteredPages {
   uint64_t begin, end, arena_address;
 };
 
-// Whole pages.
-struct PageRange {
-  uint64_t begin, end;
-};
-
 struct State {
   std::recursive_mutex lock;
 
@@ -45,7 +40,7 @@ struct State {
   Status fault = status::success;
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
-  bool is_undisturbed = false;  // since the last launch, no call of the host, and no copy but of unread results
+  bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
   uint64_t writes = 0;          // of device memory so far, of any kind: launches, copies, what the host computes
   uint64_t writes_sent = 0;     // at the latest report of allocations to the server
 
@@ -91,9 +86,6 @@ struct State {
   std::set<const void*> arrays;
   uint64_t next_texture = 1;
 
-  // unread_results.cpp
-  std::vector<PageRange> unread, were_read;  // where copies brought results
-
   // copies.cpp
   std::vector<Fill> known_fills;  // large ones whose memory nothing can have written since
 };
@@ -135,10 +127,6 @@ uint64_t copy_ns(const Copy& copy);
 protocol::Activity activity_of(const Copy& copy);
 void tell_activity(protocol::Activity kind, const Stream& stream, uint64_t bytes);
 Status run_copy(const Copy& copy);
-
-// unread_results.cpp
-bool watch_result(const Copy& copy);  // after a copy; false: the program may read what it brought, unseen
-bool results_were_read();             // whether the program has read a watched result since the last question
 Status run_fill(const Fill& fill);
 void forget_fills();  // device memory may change
 Status check_copy(const Copy& copy);

@@ -24,13 +24,12 @@ struct Execution {
   }
   Status operator()(const Copy& copy) const {
     finish_launch();
-    if (results_were_read()) state().is_undisturbed = false;
+    state().is_undisturbed = false;
     ++state().writes;
     forget_fills();
     tell_activity(activity_of(copy), stream, copy.width_bytes * copy.height * copy.depth);
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
-    if (!watch_result(copy)) state().is_undisturbed = false;
     finish(stream, start, ns);
     return result;
   }
