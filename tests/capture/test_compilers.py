@@ -81,11 +81,6 @@ def test_headers_of_wheels_are_found_after_the_toolkits(bare):
     assert "pip install nvidia-cublas" in str(build.first_error(missing, bare / "a.cu"))
 
 
-def test_removed_functions_name_their_successor():
-    output = 'a.cu(7): error: identifier "cudaThreadExit" is undefined'
-    assert "-D cudaThreadExit=cudaDeviceReset" in str(build.first_error(output, Path("a.cu")))
-
-
 def test_wrapper_finds_headers_of_wheels(bare):
     make_nvcc(bare / "bin")
     (bare / "nvidia/cu13/include").mkdir(parents=True)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sass_launches import as_machine_code, needs_machine_code
 
 from memsim.exploration.benchmark_timer import MANY_SIMULATIONS, BenchmarkTimer, _dirty_share
 from memsim.exploration.launch_sample import GROUPS, MOST_ROWS, choose_sample, sampled_teams
@@ -101,6 +102,35 @@ def test_two_waves_give_nearly_the_same_time(placed):
     whole = timer.simulate(run, False, 10**9)
     assert timer.simulate(run, False, 5_000) == pytest.approx(whole, rel=0.05)
     assert timer.least_share == 0.5
+
+
+# One thread of each block takes the lock, counts, and opens the lock.
+COUNT = """
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry count(.param .u64 lock)
+{
+ .reg .b32 %r<4>; .reg .b64 %rd<2>; .reg .pred %p;
+ ld.param.u64 %rd1, [lock];
+TAKE:
+ atom.global.acquire.gpu.cas.b32 %r1, [%rd1], 0, 1; setp.ne.s32 %p, %r1, 0; @%p bra TAKE;
+ ld.global.b32 %r2, [%rd1+4]; add.s32 %r2, %r2, 1; st.global.b32 [%rd1+4], %r2;
+ atom.global.release.gpu.exch.b32 %r3, [%rd1], 0;
+ ret;
+}
+"""
+
+
+@needs_machine_code
+def test_timed_blocks_open_the_locks_they_take():
+    memory = DeviceMemory()
+    memory.allocation_at = lambda address: None  # type: ignore[attr-defined]  # no pointers in the parameters
+    lock = memory.add(np.zeros(2, np.uint32), "lock")
+    counting = as_machine_code(PtxLaunch(COUNT, "count", (8, 1, 1), (1, 1, 1), [lock], registers=16), 80)
+    timer = BenchmarkTimer(load_gpu("a100"), report=lambda line: None)
+    assert timer.milliseconds(counting, memory, None, False) > 0  # type: ignore[arg-type]
+    assert memory.array_at(lock, 4).view(np.uint32)[0] == 0
 
 
 def test_probes_see_work_that_differs_along_x(placed):

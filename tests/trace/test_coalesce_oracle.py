@@ -178,7 +178,7 @@ def test_chunks_and_buffers_do_not_matter(chunk, monkeypatch):
     monkeypatch.setattr(driver, "_BUFFER", coalesce_loop.MOST_TRANSACTIONS)
     done = []
     assert equal(coalesce(trace, gpu, progress=done.append), whole)
-    assert sum(done) == 200
+    assert set(done) == {200}  # instructions until the end of the chunk's last warp; there is one warp
 
 
 def test_files_hold_the_same_and_map_read_only(tmp_path):
