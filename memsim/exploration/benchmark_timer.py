@@ -35,8 +35,6 @@ from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
 from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parameter_offsets
-from memsim.sources.ptx.machine.codes import OP, Micro
-from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.trace import HostCalls, KernelRun
 from memsim.sources.traced_blocks import wave_blocks
 from memsim.support.errors import InputError
@@ -170,9 +168,6 @@ class BenchmarkTimer:
         key = id(memory), launch.ptx, launch.kernel, extents, shared, separate
         if (run := self._ready.pop(key, None)) is None:
             run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls, separate=separate)
-            if separate and _takes_locks(run.program):
-                self._entangled.add((launch.ptx, launch.kernel))
-                return self._run(launch, memory, host_calls)
         else:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
@@ -250,14 +245,6 @@ class BenchmarkTimer:
         kernel = launch.ptx, launch.kernel
         extents = launch.block, launch.cluster, launch.shared_bytes
         return self._loops.setdefault((*kernel, *extents, kernel in self._entangled, loop.pattern, flushed), [])
-
-
-def _takes_locks(program: LoweredKernel) -> bool:
-    """Whether addresses or branches depend on what atomics return, and stores would be made without their values.
-
-    A lock that an atomic closes would not be opened.
-    """
-    return bool(program.skipped) and Micro.atomic in program.code[list(program.loads), OP]
 
 
 def replay_sample(trace: Trace, gpu: GPU, folder: Path, flushed: bool, share: float = 1.0) -> tuple[float, float]:

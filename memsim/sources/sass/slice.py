@@ -124,7 +124,7 @@ def without_unneeded_values(builder: SassBuilder, code: np.ndarray, separate: bo
     Args:
         separate: assume that values which addresses and branches depend on are loaded from other arrays in global
             memory than those that the kernel stores to. Not assumed of a kernel that polls global memory, which
-            waits for what others store.
+            waits for what others store, nor of one that takes locks, which stores open.
     """
     try:
         slicing = _Slicing(builder, code.tolist())
@@ -132,6 +132,8 @@ def without_unneeded_values(builder: SassBuilder, code: np.ndarray, separate: bo
         return Slice(code, True)
     separate = separate and not slicing.polls()
     valued, spaces = slicing.run(~GLOBAL if separate else -1)
+    if separate and slicing.takes_locks(valued):
+        valued, spaces = slicing.run(-1)
     found = code.copy()
     for k, row in enumerate(found):
         if k not in valued and row[OP] in _ACCESSES:
@@ -150,10 +152,16 @@ class _Slicing:
         names = [one.name for one in builder.origin]
         self._generic = any(name in _GENERIC for name in names)
         self._flows = [self._flow(at, row) for at, row in enumerate(code)]
+        self._atomics = {at for at, row in enumerate(code) if row[OP] == Micro.atomic}
 
     def polls(self) -> bool:
         """Whether the kernel waits for values in global memory."""
         return any(flow.is_valued and flow.loads & GLOBAL for flow in self._flows)
+
+    def takes_locks(self, valued: set[int]) -> bool:
+        """Whether addresses or branches depend on atomics in global memory, and stores would lack their values."""
+        loads, stores = self.global_accesses(valued)
+        return bool(stores) and not self._atomics.isdisjoint(loads)
 
     def global_accesses(self, valued: set[int]) -> tuple[list[int], list[int]]:
         """The micro-ops that bring values from global memory, and those that store to it without values."""
