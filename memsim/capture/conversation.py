@@ -227,7 +227,7 @@ class Conversation:
     def _benchmark(self, device: CapturedDevice, request: Benchmark) -> Reply:
         if request.report:
             device.reports = request.begins
-            return Reply(Payload().f64(0).u32(0).bytes)
+            return Reply(Payload().f64(0).u32(self.launches.counts.total()).bytes)
         if request.begins:
             device.benchmark = Benchmarked(request.flushed)
             return Reply()

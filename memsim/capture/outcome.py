@@ -71,8 +71,6 @@ def no_launch_error(launches: Launches) -> InputError:
         return InputError(launches.shown, "run", problem)
     if not seen:
         problem = "launched no kernel on memsim's CUDA libraries; give arguments after -- if it needs some"
-        if selection.stand_ins and launches.shown.endswith(".py"):
-            problem += "; functions of perf_report were not called: --every-launch calls them"
         return InputError(launches.shown, "run", problem)
     if selection.kernels and not launches.is_launched(selection.kernels):
         return InputError("--kernel", ", ".join(selection.kernels), f"was never launched; launched kernels: {seen}")

@@ -45,16 +45,32 @@ def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     assert _run(code, tmp_path) == "True inf\n"
 
 
-@pytest.mark.parametrize(("variables", "measured"), [({}, "7"), ({"MEMSIM_NO_REPORTS": "1"}, "nan")])
-def test_benchmark_functions_may_be_left_out(tmp_path: Path, variables: dict[str, str], measured: str) -> None:
-    code = (
-        "import types; from memsim_child import driver, timing\n"
-        "driver.report_begin = driver.report_end = lambda: None\n"
-        "module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function)\n"
-        "timing.take_reports(module)\n"
-        "print(module.perf_report([])(lambda: 7)())"
-    )
-    assert _run(code, tmp_path, **variables) == f"{measured}\n"
+_REPORT = """
+import types
+from memsim_child import driver, timing
+driver.report_begin = driver.report_end = lambda: None
+driver.launches = lambda: {launches}
+timing.milliseconds = lambda function, flushed: 7
+module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function, do_bench=lambda fn: 0)
+timing.take_triton(module)
+measure = module.perf_report([])(lambda: module.do_bench(lambda: print("launch", end=" ")))
+print(measure(), measure())
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "launches", "printed"),
+    [
+        ({}, 0, "7 7"),
+        ({"MEMSIM_NO_REPORTS": "1"}, 2, "nan nan"),
+        ({"MEMSIM_NO_REPORTS": "1"}, 0, "launch launch nan nan"),
+    ],
+)
+def test_benchmark_functions_may_be_left_out(
+    tmp_path: Path, variables: dict[str, str], launches: int, printed: str
+) -> None:
+    """Where the program has launched something; else they are called for that."""
+    assert _run(_REPORT.format(launches=launches), tmp_path, **variables) == f"{printed}\n"
 
 
 def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:

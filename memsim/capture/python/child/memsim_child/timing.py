@@ -9,6 +9,7 @@ from memsim_child import driver, tuning
 _depth = 0
 _interrupted = False  # a callable timed another one, so its own time has a hole
 _noted = set()
+_runs_once = False  # a function of `perf_report` is called for its launches: what it times runs once, as it is
 
 
 class NoTime(float):
@@ -69,12 +70,43 @@ def _note_no_launch(function):
         print("memsim: %s launches no kernel, so its time is 0" % position, file=sys.stderr)
 
 
-def _note_not_measured(function):
-    """Say once per function of `perf_report` that it is not called."""
+def _note(function, text):
+    """Say something of a function of `perf_report`, once."""
     if function not in _noted:
         _noted.add(function)
-        text = "memsim: benchmark function %s was not called, so its times are nan; --every-launch calls it"
-        print(text % getattr(function, "__name__", function), file=sys.stderr)
+        print("memsim: benchmark function %s %s" % (getattr(function, "__name__", function), text), file=sys.stderr)
+
+
+def _without_measuring(function, arguments, named):
+    """Measure nan, without a call; where the program has launched no kernel yet, call the function for its launches.
+
+    What it then times runs once, outside of a benchmark. Tuners still time.
+    """
+    global _runs_once
+    if driver.launches():
+        _note(function, "was not called, so its times are nan; --every-launch calls it")
+        return float("nan")
+    _note(function, "was called for its first row alone, and its times are nan; --every-launch calls it for each")
+    _runs_once = True
+    try:
+        function(*arguments, **named)
+    finally:
+        _runs_once = False
+    return float("nan")
+
+
+def _times_for_tuner():
+    """Whether the timer that calls this was called by Triton or by torch, not by the program."""
+    caller = sys._getframe(3).f_globals.get("__name__", "")  # behind the timer and `remembered`
+    return caller.split(".")[0] in ("triton", "torch")
+
+
+def _timed(function, flushed, quantiles, return_mode):
+    """What `do_bench` returns for a callable."""
+    if _runs_once and not _depth and not _times_for_tuner():
+        function()
+        return _summary(float("nan"), quantiles, return_mode)
+    return _summary(milliseconds(function, flushed), quantiles, return_mode)
 
 
 def _summary(time, quantiles, return_mode):
@@ -89,10 +121,10 @@ def take_triton(module):
     """Replace `triton.testing`'s timers."""
 
     def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return _summary(milliseconds(_without_gradients(fn, grad_to_none), True), quantiles, return_mode)
+        return _timed(_without_gradients(fn, grad_to_none), True, quantiles, return_mode)
 
     def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
-        return _summary(milliseconds(_without_gradients(fn, grad_to_none), False), quantiles, return_mode)
+        return _timed(_without_gradients(fn, grad_to_none), False, quantiles, return_mode)
 
     take_reports(module)
     for replacement in (do_bench, do_bench_cudagraph):
@@ -105,7 +137,7 @@ def take_triton(module):
 def take_reports(module):
     """Let memsim see when a function of `perf_report` runs: its launches outside `do_bench` prepare measurements.
 
-    Where MEMSIM_NO_REPORTS is set, such a function is not called, and measures nan.
+    Where MEMSIM_NO_REPORTS is set, such a function measures nan (:func:`_without_measuring`).
     """
     report = getattr(module, "perf_report", None)
     if report is None:
@@ -116,8 +148,7 @@ def take_reports(module):
             @functools.wraps(function)
             def run(*arguments, **named):
                 if os.environ.get("MEMSIM_NO_REPORTS"):
-                    _note_not_measured(function)
-                    return float("nan")
+                    return _without_measuring(function, arguments, named)
                 driver.report_begin()
                 try:
                     return function(*arguments, **named)
