@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -72,8 +73,15 @@ def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]
 
 
 def _python() -> str:
-    """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim."""
-    return os.environ.get("MEMSIM_PYTHON") or sys.executable
+    """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim.
+
+    Raises:
+        InputError: MEMSIM_PYTHON is no executable.
+    """
+    given = os.environ.get("MEMSIM_PYTHON")
+    if given and shutil.which(given) is None:
+        raise InputError("MEMSIM_PYTHON", given, "is not an executable; name the Python that runs the program")
+    return given or sys.executable
 
 
 def _check(script: Path) -> None:

@@ -46,7 +46,7 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
             "mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 1;",
             "all must reach the same one",
         ),
-        ("call f, ();", "calls f, which is not in the text"),
+        ("call f, ();", "needs f, which no file defines"),
         ("call __cudaCDP2GetParameterBufferV2, ();", "launches kernels from the device"),
         ("{ .reg .b32 %r77; ", "ends too early"),
         (".reg .b32 %x<99999999>;", "declares 99999999 registers"),
