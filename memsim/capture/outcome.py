@@ -168,10 +168,6 @@ def _late(numbers: Sequence[int], count: int, of: str) -> list[str]:
 
 
 def _listed(numbers: Sequence[int]) -> str:
-    """The first numbers, and how many more there are.
-
-    >>> _listed((3, 4)), _listed(range(2000))
-    ('3, 4', '0, 1, 2, 3, 4, 5, 6, 7 and 1,992 more')
-    """
+    """The first numbers, and how many more there are."""
     more = f" and {len(numbers) - MOST_LISTED:,} more" if len(numbers) > MOST_LISTED else ""
     return ", ".join(map(str, numbers[:MOST_LISTED])) + more

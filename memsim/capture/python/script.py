@@ -52,18 +52,9 @@ def capture_script(
         command = [_python(), str(script), *arguments]
         about = {"program": script.name, "arguments": list(arguments)}
         return serve(
-            command,
-            variables,
-            gpu,
-            selection,
-            out,
-            shown=str(script),
-            origin=origin_of(script),
-            about=about,
-            progress=progress,
-            timer=timer,
-            needs_trace=needs_trace,
-        )
+            command, variables, gpu, selection, out, shown=str(script), origin=origin_of(script), about=about,
+            progress=progress, timer=timer, needs_trace=needs_trace,
+        )  # fmt: skip
 
 
 def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]:
@@ -73,11 +64,7 @@ def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]
 
 
 def _python() -> str:
-    """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim.
-
-    Raises:
-        InputError: MEMSIM_PYTHON is no executable.
-    """
+    """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim."""
     given = os.environ.get("MEMSIM_PYTHON")
     if given and shutil.which(given) is None:
         raise InputError("MEMSIM_PYTHON", given, "is not an executable; name the Python that runs the program")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from memsim.sources.ptx.mangled import demangled
 from memsim.sources.ptx.module import (
     Address,
     Function,
@@ -22,7 +23,6 @@ from memsim.sources.ptx.module import (
     Vector,
     function_address,
 )
-from memsim.sources.ptx.mangled import demangled
 from memsim.support.errors import InputError
 
 MOST_DEPTH = 64  # of calls

@@ -240,7 +240,9 @@ def test_a_missing_interpreter_is_named(tmp_path: Path, monkeypatch: pytest.Monk
         capture(tmp_path / "add.py", out=tmp_path / "t.h5")
 
 
-@pytest.mark.parametrize(("version", "refused"), [("2.5.1", True), ("2.6.0", False), ("2.13.0", False), ("2.14.0", True)])
+@pytest.mark.parametrize(
+    ("version", "refused"), [("2.5.1", True), ("2.6.0", False), ("2.13.0", False), ("2.14.0", True)]
+)
 def test_other_torch_releases_are_refused(tmp_path: Path, version: str, refused: bool) -> None:
     (tmp_path / "torch").mkdir()
     (tmp_path / "torch" / "version.py").write_text(f"__version__ = '{version}+cpu'")

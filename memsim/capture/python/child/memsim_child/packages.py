@@ -50,17 +50,14 @@ def set_warp(config):
 def prepare_warp(spec):
     """End the program where Warp's library has NVIDIA's static runtime inside, as that of the wheel has."""
     library = os.path.join(os.path.dirname(spec.origin or ""), "bin", "warp.so")
-    if os.path.exists(library) and not _needs_runtime(library):
-        sys.exit(
-            "memsim: this Warp has NVIDIA's CUDA runtime inside, which needs NVIDIA's driver; "
-            "build Warp from source with build_lib.py --use-dynamic-cuda"
-        )
-
-
-def _needs_runtime(path):
-    """Whether a library names the shared CUDA runtime."""
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b"\0libcudart.so.") >= 0
+    if not os.path.exists(library):
+        return
+    with open(library, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if data.find(b"\0libcudart.so.") < 0:
+            sys.exit(
+                "memsim: this Warp has NVIDIA's CUDA runtime inside, which needs NVIDIA's driver; "
+                "build Warp from source with build_lib.py --use-dynamic-cuda"
+            )
 
 
 def prepare_cute(spec):
