@@ -71,7 +71,8 @@ def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "library", "problem"),
     [
-        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 or newer"),
+        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 to 2.13"),
+        ("2.14.0+cpu", "libtorch_cpu.so", "memsim: torch 2.14.0+cpu is not supported; install torch 2.6 to 2.13"),
         (
             "2.9.1+cu128",
             "libtorch_cuda.so",
@@ -238,22 +239,6 @@ def test_a_missing_interpreter_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("MEMSIM_PYTHON", "/nonexistent")
     with pytest.raises(InputError, match="MEMSIM_PYTHON: /nonexistent is not an executable"):
         capture(tmp_path / "add.py", out=tmp_path / "t.h5")
-
-
-@pytest.mark.parametrize(
-    ("version", "refused"), [("2.5.1", True), ("2.6.0", False), ("2.13.0", False), ("2.14.0", True)]
-)
-def test_other_torch_releases_are_refused(tmp_path: Path, version: str, refused: bool) -> None:
-    (tmp_path / "torch").mkdir()
-    (tmp_path / "torch" / "version.py").write_text(f"__version__ = '{version}+cpu'")
-    code = (
-        "from types import SimpleNamespace; from memsim_child import torch_c; "
-        f"torch_c.load(SimpleNamespace(origin={str(tmp_path / 'torch' / '_C.so')!r}))"
-    )
-    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}"}
-    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    line = f"memsim: torch {version}+cpu is not supported; install torch 2.6 to 2.13\n"
-    assert (line in done.stderr) == refused
 
 
 @pytest.mark.parametrize(
