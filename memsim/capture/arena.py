@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -15,6 +16,9 @@ from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, DeviceMemory, Re
 from memsim.sources.ptx.textures import BoundTexture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
+
+FARTHEST = 1 << 38  # bytes from an address to an allocation that an error names
+MOST_FREED = 1000  # freed allocations that an error can name
 
 
 class Arena:
@@ -57,6 +61,7 @@ class ProcessMemory(DeviceMemory):
         super().__init__()
         self._arena = arena
         self._live: dict[int, Allocation] = {}
+        self._freed: deque[Allocation] = deque(maxlen=MOST_FREED)  # the latest last
         self._order: list[Allocation] = []  # ascending by address
         self._starts: list[int] = []
         self._columns = np.zeros((4, 0), np.int64)
@@ -75,7 +80,8 @@ class ProcessMemory(DeviceMemory):
             ProtocolError: an allocation lies outside of the arena.
         """
         for address in removed:
-            self._live.pop(address, None)
+            if address in self._live:
+                self._freed.append(self._live.pop(address))
             self._named.pop(address, None)
             self._constant.discard(address)
         for one in added:
@@ -130,11 +136,15 @@ class ProcessMemory(DeviceMemory):
         found = self._order[at] if at >= 0 else None
         return found if found is not None and address < found.address + max(found.bytes, 1) else None
 
-    def nearest(self, address: int) -> Allocation | None:
-        """The allocation whose begin or end is nearest to an address."""
+    def describe(self, address: int) -> str:
+        """Where an address lies relative to the nearest allocation, freed ones included; empty: it is near to none."""
         self._sort()
         at = bisect_right(self._starts, address)
-        return min(self._order[max(at - 1, 0) : at + 1], key=lambda one: _distance(one, address), default=None)
+        near = min(self._order[max(at - 1, 0) : at + 1], key=lambda one: _distance(one, address), default=None)
+        freed = next((one for one in reversed(self._freed) if _distance(one, address) == 0), None)
+        if freed is not None and (near is None or not _overlap(near, freed)):
+            return f"{describe(freed, address)}, which was freed"
+        return "" if near is None or _distance(near, address) > FARTHEST else describe(near, address)
 
     # -- as memsim.sources.ptx has it
 
@@ -208,6 +218,10 @@ def _distance(one: Allocation, address: int) -> int:
     if address < one.address:
         return one.address - address
     return max(address - (one.address + one.bytes) + 1, 0)
+
+
+def _overlap(one: Allocation, other: Allocation) -> bool:
+    return one.address < other.address + other.bytes and other.address < one.address + one.bytes
 
 
 def describe(one: Allocation, address: int) -> str:

@@ -165,13 +165,11 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
     with Scratch(folder.parent) as scratch:
         work_folder = Path(scratch)
         log = _Log(work_folder, keep)
-        objects, depends = _compile_all(command, work_folder, log)
+        objects, depends, linkable = _compile_all(command, work_folder, log)
         read = sorted({path for one in depends for path in _dependencies(one)})
-        log.run(command.link(objects, work_folder / name, _is_linkable(work_folder), read), command.sources.files[0])
-        for one in (*objects, work_folder / "rdc"):
-            one.unlink(missing_ok=True)
+        log.run(command.link(objects, work_folder / name, linkable, read), command.sources.files[0])
         (work_folder / MADE_OF).write_text(json.dumps({path: file_state(path) for path in read}))
-        for one in depends:
+        for one in (*objects, *depends):
             one.unlink(missing_ok=True)
         made = folder.with_name(f"{folder.name}.{os.getpid()}")
         shutil.copytree(work_folder, made)
@@ -182,21 +180,21 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
         shutil.rmtree(made, ignore_errors=True)
 
 
-def _compile_all(command: _Command, folder: Path, log: _Log) -> tuple[list[Path], list[Path]]:
-    """Compile every file; a second time, with linkable device code, if they need one another's device code."""
-    try:
+def _compile_all(command: _Command, folder: Path, log: _Log) -> tuple[list[Path], list[Path], bool]:
+    """Compile every file; a second time, with linkable device code, if they need one another's device code.
+
+    Returns:
+        the objects, the lists of dependencies, and whether the device code is linkable.
+    """
+    with suppress(_NeedsLinking):
         made = _compile_each(command, folder, log, linkable=False)
-    except _NeedsLinking:
-        return _compile_each(command, folder, log, linkable=True)
-    if len(command.sources.files) > 1 and any(_uses_other_files(one) for one in made[0]):
-        return _compile_each(command, folder, log, linkable=True)
-    return made
+        if len(command.sources.files) == 1 or not any(_uses_other_files(one) for one in made[0]):
+            return *made, False
+    return *_compile_each(command, folder, log, linkable=True), True
 
 
 def _compile_each(command: _Command, folder: Path, log: _Log, *, linkable: bool) -> tuple[list[Path], list[Path]]:
     """Compile every file; its object and its list of dependencies."""
-    if linkable:
-        (folder / "rdc").touch()
     numbers = range(len(command.sources.files))
     objects = [folder / f"{number}.o" for number in numbers]
     depends = [folder / f"{number}.d" for number in numbers]
@@ -216,10 +214,6 @@ def _compile_each(command: _Command, folder: Path, log: _Log, *, linkable: bool)
         for job in [compilers.submit(compile_one, number) for number in numbers]:
             job.result()
     return objects, depends
-
-
-def _is_linkable(folder: Path) -> bool:
-    return (folder / "rdc").exists()
 
 
 def _uses_other_files(made: Path) -> bool:

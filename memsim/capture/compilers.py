@@ -63,11 +63,7 @@ class Compiler:
         try:
             with Scratch() as scratch:
                 done = subprocess.run(
-                    [str(self.path), option],
-                    capture_output=True,
-                    text=True,
-                    errors="replace",
-                    env=leaving_in(scratch),
+                    [str(self.path), option], capture_output=True, text=True, errors="replace", env=leaving_in(scratch)
                 )
         except OSError as error:
             problem = f"does not run ({error.strerror}); install the CUDA toolkit, or {INSTALL}"

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from memsim.capture.arena import ProcessMemory, describe
+from memsim.capture.arena import ProcessMemory
 from memsim.capture.device_runtime import AssertFailed
 from memsim.capture.protocol import ReplyStatus
-from memsim.sources.ptx.failures import PROBLEMS, Fault, KernelFailure
+from memsim.sources.ptx.failures import KernelFailure
 from memsim.sources.ptx.machine.codes import Stop
-from memsim.sources.ptx.ops import kind_of
 from memsim.support.errors import InputError
-from memsim.trace.schema import OpKind
 
 _STATUS = {
     Stop.outside: ReplyStatus.illegal_address,
     Stop.misaligned: ReplyStatus.misaligned_address,
     Stop.endless: ReplyStatus.launch_timeout,
+    Stop.spinning: ReplyStatus.launch_timeout,
+    Stop.deadlock: ReplyStatus.launch_timeout,
     Stop.trapped: ReplyStatus.launch_failed,
 }
-_ACCESS = {OpKind.load: "read", OpKind.store: "write", OpKind.atomic: "atomic", OpKind.reduction: "atomic"}
 
 
 def status_of(error: InputError) -> int:
@@ -30,34 +29,14 @@ def status_of(error: InputError) -> int:
 
 
 def explained(error: InputError, kernel: str, memory: ProcessMemory, program: str) -> InputError:
-    """The error with kernel, source line, block, thread and the nearest allocation, where they are known."""
-    fault = error.fault if isinstance(error, KernelFailure) else None
-    if fault is None:
-        return (
-            error
-            if isinstance(error, AssertFailed)
-            else InputError(program, f"kernel {kernel}", f"cannot run: {error}")
-        )
-    position = fault.instruction.position
-    where = f"{position.file}:{position.line}" if position.line else program
-    by = f"by thread {_index(fault.thread)} of block {_index(fault.block)}"
-    if fault.stop == Stop.outside:
-        problem = f"{_access(fault)} at {hex(fault.address)} {by} is out of bounds{_nearest(fault, memory)}"
-    elif fault.stop == Stop.misaligned:
-        problem = f"{_access(fault)} at {hex(fault.address)} {by} is misaligned"
-    else:
-        problem = f"{fault.instruction.text} {PROBLEMS[fault.stop]} (block {_index(fault.block)})"
-    return InputError(where, f"kernel {kernel}:", problem)
-
-
-def _access(fault: Fault) -> str:
-    return f"{_ACCESS[kind_of(fault.instruction)]} of {fault.bytes} bytes"
-
-
-def _nearest(fault: Fault, memory: ProcessMemory) -> str:
-    near = memory.nearest(fault.address)
-    return f": {describe(near, fault.address)}" if near is not None and 0 < fault.address < 1 << 57 else ""
-
-
-def _index(index: tuple[int, int, int]) -> str:
-    return f"({index[0]},{index[1]},{index[2]})"
+    """The error with its kernel; of an access out of bounds, with the allocation next to it."""
+    if isinstance(error, AssertFailed):
+        return error
+    if not isinstance(error, KernelFailure) or error.fault is None:
+        line = str(error.where).removeprefix(f"{program}:")
+        place = f"PTX line {line}" if line.isdigit() else error.where
+        return InputError(program, f"kernel {kernel}", f"cannot run: {place}: {error.field} {error.problem}")
+    fault = error.fault
+    near = memory.describe(fault.address) if fault.stop == Stop.outside else ""
+    where = error.where if fault.position.line else program
+    return InputError(where, error.field, fault.problem + (near and f": {near}"))

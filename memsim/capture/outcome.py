@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from memsim.capture.launches import Launches
@@ -10,6 +11,7 @@ from memsim.sources.selection import ALL
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
+MOST_LISTED = 8  # launch numbers that a message names
 CALLED = "the program called "  # how notes begin of functions that memsim does not have
 
 
@@ -65,7 +67,8 @@ def _signal(number: int) -> str:
 def no_launch_error(launches: Launches) -> InputError:
     """The error that says why no launch was captured."""
     selection, seen = launches.selection, ", ".join(f"{one} ({n})" for one, n in launches.counts.items())
-    if not seen and launches.entries:
+    is_timed_alone = not seen or selection.launches is ALL and launches.is_launched(selection.kernels)
+    if launches.entries and is_timed_alone:
         timed = ", ".join(launches.entries)
         problem = f"launched {timed} in benchmarks alone, which have got their times; a trace needs a launch elsewhere"
         return InputError(launches.shown, "run", problem)
@@ -74,8 +77,7 @@ def no_launch_error(launches: Launches) -> InputError:
         return InputError(launches.shown, "run", problem)
     if selection.kernels and not launches.is_launched(selection.kernels):
         return InputError("--kernel", ", ".join(selection.kernels), f"was never launched; launched kernels: {seen}")
-    numbers = ", ".join(map(str, selection.launches or ()))
-    return InputError("--launch", numbers, f"was never launched; launches: {seen}")
+    return InputError("--launch", _listed(selection.launches or ()), f"was never launched; launches: {seen}")
 
 
 def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool, code: int | None) -> list[str]:
@@ -159,5 +161,11 @@ def _never_launched(launches: Launches) -> list[str]:
 
 def _late(numbers: Sequence[int], count: int, of: str) -> list[str]:
     """The launches that were asked for beyond those that came."""
-    late = ", ".join(str(number) for number in numbers if number >= count)
-    return [f"--launch: {late}{of} was never launched"] if late else []
+    late = numbers[bisect_left(numbers, count) :]
+    return [f"--launch: {_listed(late)}{of} was never launched"] if late else []
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """The first numbers, and how many more there are."""
+    more = f" and {len(numbers) - MOST_LISTED:,} more" if len(numbers) > MOST_LISTED else ""
+    return ", ".join(map(str, numbers[:MOST_LISTED])) + more

@@ -117,15 +117,7 @@ def serve(
         modules = Modules(gpu, Path(environment[DUMPED_PTX]) if DUMPED_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
-            gpu,
-            selection,
-            modules,
-            hidden,
-            is_folder(out),
-            shown or command[0],
-            origin,
-            dict(about or {}),
-            progress,
+            gpu, selection, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
         )
         loading = preparation.loops()  # while the program makes ready
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))

@@ -166,16 +166,13 @@ class Judge:
             fault = failure.fault
             if fault is None:
                 raise CandidateFailure("failed", "kernel", failure) from None
-            position = fault.instruction.position
+            position = fault.position
             kind = _STOPS.get(fault.stop, fault.stop.name)
-            block, thread = (f"({', '.join(map(str, one))})" for one in (fault.block, fault.thread))
-            where = f"block {block}, thread {thread}"
-            if fault.stop in (Stop.outside, Stop.misaligned):
-                words = f"{fault.bytes} bytes at {hex(fault.address)} are {kind}{_nearest(memory, fault.address)}"
-            else:
-                words = f"{failure.field} {failure.problem}"
+            words = fault.problem
+            if fault.stop == Stop.outside:
+                words += _nearest(memory, fault.address)
             verdict = _FAILED.get(kind, "failed")
-            raise CandidateFailure(verdict, kind, f"{words} ({where})", position.file, position.line) from None
+            raise CandidateFailure(verdict, kind, words, position.file, position.line) from None
 
     def _predict(self, result: RunResult, trace: Trace, document: dict[str, Any]) -> None:
         time, fastest = result.kernel_time, speed_of_light(result)

@@ -62,6 +62,9 @@ class GpuProcess:
         self.ask(MessageKind.allocations, added)
         return self._base + at
 
+    def free(self, address: int) -> None:
+        self.ask(MessageKind.allocations, Payload().u32(1).u64(address).u32(0))
+
     def write(self, address: int, values: np.ndarray) -> None:
         """Write to allocated memory, as a copy does."""
         data, at = values.view(np.uint8).ravel(), address - self._base

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from gpu_process import GpuProcess
 
-from memsim.capture import launches
+from memsim.capture import launches, modules
+from memsim.capture.faults import status_of
 from memsim.capture.outcome import check_outcome
 from memsim.capture.protocol import MessageKind, Payload, ProtocolError
 from memsim.capture.timer import Timer
 from memsim.capture.tuning import SilentTuner
+from memsim.sources.ptx.failures import Fault, KernelFailure
+from memsim.sources.ptx.machine.codes import Stop
+from memsim.sources.ptx.module import SourcePosition
 from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -183,6 +187,87 @@ def test_access_out_of_bounds_names_its_thread(tmp_path):
     assert "kernel copy: read of 4 bytes" in str(stopped.value)
     assert "thread (8,0,0) of block (1,0,0)" in str(stopped.value)
     assert "0 bytes after the allocation x of 160 bytes" in str(stopped.value)
+
+
+WRONG = """
+.visible .entry wrong(.param .u64 x)
+{
+ .reg .b32 %r<9>; .reg .b64 %d<9>; .shared .align 8 .b8 s[64];
+ ld.param.u64 %d1, [x]; mov.u32 %r1, %tid.x; cvt.u64.u32 %d2, %r1; mov.u32 %r2, s; add.u32 %r2, %r2, %r1;
+ ACCESS
+ ret;
+}
+"""
+
+
+@pytest.mark.parametrize("assembled", [True, False])
+@pytest.mark.parametrize(
+    ("access", "status", "problem"),
+    [
+        ("st.global.u32 [%d1+4096], %r1;", 700, "write of 4 bytes at {x+4096} by"),
+        ("st.global.v4.u32 [%d1+4096], {%r1, %r1, %r1, %r1};", 700, "write of 16 bytes at {x+4096} by"),
+        ("ld.global.u16 %r3, [%d1+4096]; st.global.u32 [%d1], %r3;", 700, "read of 2 bytes at {x+4096} by"),
+        ("red.global.add.u32 [%d1+4096], %r1;", 700, "atomic of 4 bytes at {x+4096} by"),
+        ("atom.global.add.u64 %d3, [%d1+4096], %d2; st.global.u64 [%d1], %d3;", 700, "atomic of 8 bytes at {x+4096}"),
+        ("st.global.u32 [%d1+2], %r1;", 716, "write of 4 bytes at {x+2} by"),
+        ("st.shared.u8 [%r2+1048576], %r1;", 700, "write of 1 bytes at 0x100000 of shared memory by"),
+    ],
+)
+def test_faults_have_kind_and_width(tmp_path, monkeypatch, assembled, access, status, problem):
+    """As the PTX states them, whether its machine code runs or the PTX itself."""
+    if not assembled:
+        monkeypatch.setattr(modules, "kernel_for", lambda *_: "not assembled")
+    process = GpuProcess(tmp_path)
+    x = process.allocate(np.zeros(16, np.int32), "x")
+    process.load(HEAD + WRONG.replace("ACCESS", access))
+    assert process.launch("wrong", struct.pack("<Q", x)).status == status
+    for offset in (2, 4096):
+        problem = problem.replace(f"{{x+{offset}}}", hex(x + offset))
+    assert f"program: kernel wrong: {problem}" in str(process.launches.failures[0])
+
+
+def test_use_after_free_names_the_freed_allocation(tmp_path):
+    process = GpuProcess(tmp_path)
+    x, y = process.allocate(np.zeros(64, np.int32), "x"), process.allocate(np.zeros(64, np.int32), "y")
+    process.load(COPY)
+    process.free(x)
+    assert process.launch("copy", copying(64, x, y), grid=2).status == 700
+    assert str(process.launches.failures[0]).endswith("0 bytes inside the allocation x of 256 bytes, which was freed")
+
+
+def test_null_pointers_are_near_to_no_allocation(tmp_path):
+    process = GpuProcess(tmp_path)
+    y = process.allocate(np.zeros(64, np.int32), "y")
+    process.load(COPY)
+    assert process.launch("copy", copying(64, 0, y), grid=2).status == 700
+    assert str(process.launches.failures[0]).endswith("is out of bounds")
+
+
+@pytest.mark.parametrize("stop", [Stop.endless, Stop.spinning, Stop.deadlock])
+def test_kernels_without_end_are_launch_timeouts(stop):
+    fault = Fault(stop, "BRA", SourcePosition(), (0, 0, 0), (0, 0, 0), "", 0)
+    assert status_of(KernelFailure("program", "kernel wait:", fault.problem, fault)) == 702
+
+
+UNDEFINED = """
+.extern .func _Z1fi (.param .b32 n);
+.visible .entry k()
+{
+ .reg .b32 %r<3>;
+ mov.u32 %r1, %tid.x;
+ { .param .b32 given; st.param.b32 [given], %r1; call.uni _Z1fi, (given); }
+ ret;
+}
+"""
+
+
+def test_an_undefined_device_function_is_named(tmp_path):
+    process = GpuProcess(tmp_path)
+    process.load(HEAD + UNDEFINED)
+    assert process.launch("k", b"").status == 719
+    assert str(process.launches.failures[0]) == (
+        "program: kernel k cannot run: PTX line 10: call.uni needs f(int), which no file defines; give all source files"
+    )
 
 
 def test_kernels_print_in_the_order_of_threads(tmp_path):

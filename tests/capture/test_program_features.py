@@ -11,6 +11,8 @@ import pytest
 from compilers import needs_capture
 
 import memsim
+from memsim.capture.build import Sources, build
+from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
@@ -165,3 +167,28 @@ def test_programs_that_do_not_compile_name_the_line(tmp_path):
     with pytest.raises(InputError, match="app.cu:1"):
         memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5")
     assert [path.name for path in tmp_path.iterdir()] == ["app.cu"]
+
+
+@pytest.mark.slow
+def test_linkable_programs_may_be_called_rdc(tmp_path):
+    """Two files that share a device function are compiled with -rdc=true."""
+    (tmp_path / "rdc.cu").write_text(
+        "__device__ int next(int);\n__global__ void k(int* x) { *x = next(*x); }\n"
+        "int main() { int* x; cudaMalloc(&x, 4); k<<<1, 1>>>(x); return cudaDeviceSynchronize(); }\n"
+    )
+    (tmp_path / "next.cu").write_text("__device__ int next(int n) { return n + 1; }\n")
+    sources = Sources((tmp_path / "rdc.cu", tmp_path / "next.cu"))
+    assert build(sources, load_gpu("a100")).name == "rdc"
+    found = memsim.capture(sources.files, out=tmp_path / "t.h5")
+    assert found.launches == {"k": 1}
+
+
+@pytest.mark.slow
+def test_faults_in_headers_name_the_users_line(tmp_path):
+    """atomicAdd is a function of CUDA's headers."""
+    (tmp_path / "app.cu").write_text(
+        "__global__ void count(int* x) {\n  atomicAdd(x + 4096, 1);\n}\n"
+        "int main() { int* x; cudaMalloc(&x, 4); count<<<1, 1>>>(x); return cudaDeviceSynchronize() != 700; }\n"
+    )
+    with pytest.raises(InputError, match=r"app.cu:2: kernel count: atomic of 4 bytes at 0x\w+ by .* 16380 bytes after"):
+        memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5")

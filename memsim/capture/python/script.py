@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,18 +52,9 @@ def capture_script(
         command = [_python(), str(script), *arguments]
         about = {"program": script.name, "arguments": list(arguments)}
         return serve(
-            command,
-            variables,
-            gpu,
-            selection,
-            out,
-            shown=str(script),
-            origin=origin_of(script),
-            about=about,
-            progress=progress,
-            timer=timer,
-            needs_trace=needs_trace,
-        )
+            command, variables, gpu, selection, out, shown=str(script), origin=origin_of(script), about=about,
+            progress=progress, timer=timer, needs_trace=needs_trace,
+        )  # fmt: skip
 
 
 def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]:
@@ -73,7 +65,10 @@ def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]
 
 def _python() -> str:
     """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim."""
-    return os.environ.get("MEMSIM_PYTHON") or sys.executable
+    given = os.environ.get("MEMSIM_PYTHON")
+    if given and shutil.which(given) is None:
+        raise InputError("MEMSIM_PYTHON", given, "is not an executable; name the Python that runs the program")
+    return given or sys.executable
 
 
 def _check(script: Path) -> None:

@@ -6,11 +6,21 @@ from dataclasses import dataclass
 
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine import tables
-from memsim.sources.ptx.machine.codes import COUNT, LANES, MASK, NUMBER, Stop
+from memsim.sources.ptx.machine.codes import (
+    CONSTANT_WINDOW,
+    LANES,
+    LOCAL_WINDOW,
+    NUMBER,
+    PARAMETER_WINDOW,
+    SHARED_WINDOW,
+    Stop,
+)
 from memsim.sources.ptx.machine.tables import MachineArrays
-from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.module import SourcePosition
+from memsim.sources.ptx.ops import Frames, kind_and_width
 from memsim.sources.ptx.program import LoweredKernel
 from memsim.support.errors import InputError
+from memsim.trace.schema import OpKind
 
 PROBLEMS = {
     Stop.endless: "does not end: a warp has executed 2 ** 28 instructions",
@@ -27,24 +37,39 @@ PROBLEMS = {
 }
 
 
+_ACCESSES = {OpKind.load: "read", OpKind.store: "write", OpKind.atomic: "atomic", OpKind.reduction: "atomic"}
+_WINDOWS = {"local": LOCAL_WINDOW, "shared": SHARED_WINDOW, "parameter": PARAMETER_WINDOW, "constant": CONSTANT_WINDOW}
+
+
 @dataclass(frozen=True)
 class Fault:
     """Where and how a kernel failed.
 
     Attributes:
         stop: what stopped the machine.
-        instruction: that failed.
+        opcode: of the instruction that failed.
+        position: of it in the source: the user's frame, where lines are known.
         block, thread: indices (x, y, z); the thread is the first of its warp where no lane is known.
+        access: kind and bytes of the access: ``write of 4 bytes``.
         address: that was accessed, of stops that have one.
-        bytes: of the access.
     """
 
     stop: Stop
-    instruction: Instruction
+    opcode: str
+    position: SourcePosition
     block: tuple[int, int, int]
     thread: tuple[int, int, int]
+    access: str
     address: int
-    bytes: int
+
+    @property
+    def problem(self) -> str:
+        """The fault as a predicate of its kernel, in the manner of compute-sanitizer."""
+        if self.stop not in (Stop.outside, Stop.misaligned):
+            return f"{self.opcode} {PROBLEMS[self.stop]} (block {_shown(self.block)})"
+        how = "out of bounds" if self.stop == Stop.outside else "misaligned"
+        by = f"by thread {_shown(self.thread)} of block {_shown(self.block)}"
+        return f"{self.access} at {_shown_address(self.address)} {by} is {how}"
 
 
 class KernelFailure(InputError):
@@ -59,30 +84,42 @@ class KernelFailure(InputError):
 
 
 def failure(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> KernelFailure:
-    """The error for what stopped the machine: the line of the PTX, and of the source where it is known."""
+    """The error for what stopped the machine, at the line of the source, else of the PTX."""
+    one = program.origin[int(machine.status[tables.STOP_PC])]
+    fault = _fault(stop, launch, program, machine)
+    position = fault.position
+    where = f"{position.file}:{position.line}" if position.line else f"{launch.source}:{one.line}"
+    return KernelFailure(where, f"kernel {launch.name or launch.kernel}:", fault.problem, fault)
+
+
+def _fault(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> Fault:
     status = machine.status
     one = program.origin[int(status[tables.STOP_PC])]
-    where = f"{launch.source}:{one.line}"
-    source = f" (from {one.position.file}:{one.position.line})" if one.position.line else ""
-    fault = _fault(stop, launch, one, machine)
-    if stop in (Stop.outside, Stop.misaligned):
-        lane = int(status[tables.STOP_LANE])
-        what = "outside all arrays" if stop == Stop.outside else "which is not aligned"
-        return KernelFailure(where, one.text, f"of lane {lane} accesses {hex(fault.address)}, {what}{source}", fault)
-    return KernelFailure(where, one.text, f"{PROBLEMS[stop]}{source}", fault)
-
-
-def _fault(stop: Stop, launch: PtxLaunch, one: Instruction, machine: MachineArrays) -> Fault:
-    status = machine.status
     warp = int(status[tables.WARP_NOW]) % len(machine.records)
-    block, lane = block_of_warp(machine, warp, launch), 0
+    block, lane, access = block_of_warp(machine, warp, launch), 0, ""
     if stop in (Stop.outside, Stop.misaligned):
         lane = int(status[tables.STOP_LANE])
-    row = machine.code[int(status[tables.STOP_PC])]
-    thread = (warp % int(machine.grid[tables.WARPS])) * LANES + lane
-    return Fault(
-        stop, one, block, index_of(thread, launch.block), int(status[tables.STOP_ADDRESS]), int(row[MASK] * row[COUNT])
-    )
+        kind, width = kind_and_width(program, one)
+        access = f"{_ACCESSES[kind]} of {width} bytes"
+    thread = index_of((warp % int(machine.grid[tables.WARPS])) * LANES + lane, launch.block)
+    position = Frames(launch).own(one.position)[0]
+    return Fault(stop, one.text, position, block, thread, access, int(status[tables.STOP_ADDRESS]))
+
+
+def _shown(index: tuple[int, int, int]) -> str:
+    return f"({index[0]},{index[1]},{index[2]})"
+
+
+def _shown_address(address: int) -> str:
+    """An address as programs see it: offsets in shared and local memory are not shown in memsim's windows.
+
+    >>> _shown_address(SHARED_WINDOW + 0x180), _shown_address(0x7F00)
+    ('0x180 of shared memory', '0x7f00')
+    """
+    for space, window in _WINDOWS.items():
+        if 0 <= address - window < 1 << 33:
+            return f"{hex(address - window & 0xFFFFFFFF)} of {space} memory"
+    return hex(address)
 
 
 def block_of_warp(machine: MachineArrays, warp: int, launch: PtxLaunch) -> tuple[int, int, int]:

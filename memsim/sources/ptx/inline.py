@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from memsim.sources.ptx.mangled import demangled
 from memsim.sources.ptx.module import (
     Address,
     Function,
@@ -243,7 +244,7 @@ class _Inliner:
         elif name.startswith(_DEVICE_LAUNCHES):
             raise self._error(one, "launches kernels from the device (dynamic parallelism), which memsim does not run")
         else:
-            raise self._error(one, f"calls {name}, which is not in the text")
+            raise self._error(one, f"needs {demangled(name)}, which no file defines; give all source files")
 
     def _error(self, one: Instruction, problem: str) -> InputError:
         return InputError(f"{self._module.where}:{one.line}", one.text, problem)

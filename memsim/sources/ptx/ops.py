@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import PurePath
+from typing import Any
 
 from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.effects import addressed_by_data, effects
@@ -68,6 +69,13 @@ def _of_machine_code(
 def _width(device: KernelMachine, one: Instruction, array: int) -> int:
     """Bytes of a lane's access; of a fetch, those of a texel."""
     return device.texel_bytes(array) if one.name in FETCHES else _width_of_access(one)
+
+
+def kind_and_width(program: LoweredKernel, one: Any) -> tuple[OpKind, int]:
+    """What an access of PTX or machine code does, and to how many bytes of a lane."""
+    if program.facts is not None:
+        return program.facts.kind(one), program.facts.width(one)
+    return kind_of(one), _width_of_access(one)
 
 
 def kind_of(one: Instruction) -> OpKind:

@@ -12,6 +12,7 @@ import pytest
 from memsim.capture.fatbin import section
 from memsim.capture.library_build import NATIVE
 from memsim.capture.python.environment import CHILD
+from memsim.support.errors import InputError
 
 PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 
@@ -86,7 +87,8 @@ def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "library", "problem"),
     [
-        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 or newer"),
+        ("2.5.1+cpu", "libtorch_cpu.so", "memsim: torch 2.5.1+cpu is not supported; install torch 2.6 to 2.13"),
+        ("2.14.0+cpu", "libtorch_cpu.so", "memsim: torch 2.14.0+cpu is not supported; install torch 2.6 to 2.13"),
         (
             "2.9.1+cu128",
             "libtorch_cuda.so",
@@ -214,6 +216,47 @@ def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
     assert captured.launches == {"add": 1}
 
 
+@pytest.mark.slow
+def test_torch_reports_faults_and_sparse_tensors_as_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words are those of a CUDA build of torch; an error is sticky, as in CUDA."""
+    pytest.importorskip("triton", reason="Triton is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if torch.version.cuda:
+        pytest.skip("this torch is built for CUDA")
+    from memsim.api import capture
+
+    script = tmp_path / "wrong.py"
+    script.write_text(
+        "import torch, triton, triton.language as tl\n"
+        "@triton.jit\n"
+        "def wrong(x):\n"
+        "    tl.store(x + 1000000000 + tl.arange(0, 128), 1.0)\n"
+        "x = torch.zeros(128, device='cuda')\n"
+        "def error(call):\n"
+        "    try: call()\n"
+        "    except RuntimeError as found: return str(found)\n"
+        "for call in (x.to_sparse, lambda: torch.sparse_coo_tensor([[0], [1]], [1.0], device='cuda')):\n"
+        "    assert error(call).startswith('memsim: sparse CUDA tensors are not supported')\n"
+        "wrong[(1,)](x)\n"
+        "for call in (torch.cuda.synchronize, x.cpu, lambda: x + 1):\n"
+        "    assert error(call) == 'CUDA error: an illegal memory access was encountered'\n"
+        "open('checked', 'w')\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="wrong.py:4: kernel wrong: write of (4|16) bytes"):
+        capture(script, out=tmp_path / "t.h5")
+    assert (tmp_path / "checked").exists()
+
+
+def test_a_missing_interpreter_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memsim.api import capture
+
+    (tmp_path / "add.py").write_text("print(1)")
+    monkeypatch.setenv("MEMSIM_PYTHON", "/nonexistent")
+    with pytest.raises(InputError, match="MEMSIM_PYTHON: /nonexistent is not an executable"):
+        capture(tmp_path / "add.py", out=tmp_path / "t.h5")
+
+
 @pytest.mark.parametrize(
     ("version", "refused"), [("3.3.1", True), ("3.4.0", False), ("3.9.0", False), ("3.10.0", True)]
 )
@@ -232,13 +275,14 @@ def test_warp_with_static_runtime_is_refused_with_advice(tmp_path: Path) -> None
     (package / "bin").mkdir(parents=True)
     (package / "__init__.py").write_text("")
     library = package / "bin" / "warp.so"
-    said = []
+    done = []
     for data in (b"\0libnvrtc.so.13\0", b"\0libcudart.so.13\0libnvrtc.so.13\0"):
         library.write_bytes(data)
         environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}", "MEMSIM_GPU_SOCKET": "none"}
         command = [sys.executable, "-c", "import warp"]
-        said.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr)
-    assert "--use-dynamic-cuda" in said[0] and not said[1]
+        done.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=False))
+    assert [one.returncode for one in done] == [1, 0]
+    assert done[0].stderr.endswith("--use-dynamic-cuda\n") and done[0].stderr.count("\n") == 1 and not done[1].stderr
 
 
 def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -> None:

@@ -31,7 +31,6 @@ PIECE = 16
 ARRIVES, MULTICAST = 256, 512  # flags in addition to those of access
 MAGIC = 0x6D656D73696D7470
 (MAGIC_WORD, ADDRESS, SHAPE, DIMENSIONS, STRIDES, BOX) = (0, 1, 2, 3, 8, 12)  # words of a tensor map
-MOST_RANK = 5
 
 
 @loop

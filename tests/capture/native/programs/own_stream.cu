@@ -22,6 +22,18 @@ int main() {
   OK(cudaGraphInstantiate(&exec, graph, 0));
   OK(cudaGraphLaunch(exec, nullptr));
   EXPECT(*pinned == 6);
+  int one = 0;
+  void *to = &one, *from = pinned;
+  size_t bytes = sizeof one, index = 0;
+  cudaMemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+#if CUDART_VERSION >= 13000
+  OK(cudaMemcpyBatchAsync(&to, &from, &bytes, 1, &attributes, &index, 1, nullptr));
+#else
+  OK(cudaMemcpyBatchAsync(&to, &from, &bytes, 1, &attributes, &index, 1, nullptr, nullptr));
+#endif
+  OK(cudaDeviceSynchronize());
+  EXPECT(one == 6);
   pid_t child = fork();
   if (child == 0) {
     int count = -1;

@@ -27,7 +27,9 @@ def call(name, *arguments):
     """
     error = getattr(library(), name)(*arguments)
     if error != _SUCCESS:
-        raise RuntimeError("CUDA error %d in %s" % (error, name))
+        text = ctypes.c_char_p()
+        library().cuGetErrorString(error, ctypes.byref(text))
+        raise RuntimeError("CUDA error: %s" % (text.value or b"%d" % error).decode())
 
 
 def attribute(number, device=0):

@@ -8,11 +8,11 @@ import re
 import sys
 
 OLDEST_TRITON, NEWEST_TRITON = (3, 4), (3, 9)
-OLDEST_TORCH = (2, 6)
+OLDEST_TORCH, NEWEST_TORCH = (2, 6), (2, 13)
 _VERSION = re.compile(r"^__version__\b[^=\n]*=\s*['\"](\d+)\.(\d+)([^'\"]*)['\"]", re.MULTILINE)
 
 
-def refuse(package, path, oldest, newest=(1 << 30, 0)):
+def refuse(package, path, oldest, newest):
     """End the program with one line where a package's release is not one that memsim supports.
 
     Args:
@@ -25,7 +25,7 @@ def refuse(package, path, oldest, newest=(1 << 30, 0)):
     except OSError:
         return
     if found and not oldest <= (int(found[1]), int(found[2])) <= newest:
-        range_ = "%d.%d" % oldest + (" to %d.%d" % newest if newest[0] < 1 << 30 else " or newer")
+        range_ = "%d.%d to %d.%d" % (*oldest, *newest)
         sys.exit("memsim: %s %s.%s%s is not supported; install %s %s" % (package, *found.groups(), package, range_))
 
 
@@ -48,20 +48,16 @@ def set_warp(config):
 
 
 def prepare_warp(spec):
-    """Say what is missing where Warp's library has NVIDIA's static runtime inside, as that of the wheel has."""
+    """End the program where Warp's library has NVIDIA's static runtime inside, as that of the wheel has."""
     library = os.path.join(os.path.dirname(spec.origin or ""), "bin", "warp.so")
-    if os.path.exists(library) and not _needs_runtime(library):
-        print(
-            "memsim: this Warp has NVIDIA's CUDA runtime inside, which needs NVIDIA's driver; "
-            "build Warp from source with build_lib.py --use-dynamic-cuda",
-            file=sys.stderr,
-        )
-
-
-def _needs_runtime(path):
-    """Whether a library names the shared CUDA runtime."""
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        return data.find(b"\0libcudart.so.") >= 0
+    if not os.path.exists(library):
+        return
+    with open(library, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        if data.find(b"\0libcudart.so.") < 0:
+            sys.exit(
+                "memsim: this Warp has NVIDIA's CUDA runtime inside, which needs NVIDIA's driver; "
+                "build Warp from source with build_lib.py --use-dynamic-cuda"
+            )
 
 
 def prepare_cute(spec):

@@ -23,7 +23,7 @@ _living = []  # a tensor that lives as long as the process
 def load(spec):
     """Load the device before ``torch._C`` itself, which looks for one only once."""
     torch = os.path.dirname(spec.origin)
-    packages.refuse("torch", os.path.join(torch, "version.py"), packages.OLDEST_TORCH)
+    packages.refuse("torch", os.path.join(torch, "version.py"), packages.OLDEST_TORCH, packages.NEWEST_TORCH)
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
         sys.exit("memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch")
     if driver.count():

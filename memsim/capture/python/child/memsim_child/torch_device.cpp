@@ -30,6 +30,7 @@ using c10::Storage;
 using c10::StorageImpl;
 
 const Device gpu(DeviceType::CUDA, 0);
+const char no_sparse_tensors[] = "memsim: sparse CUDA tensors are not supported; use dense ones, or sparse ones on the CPU";
 
 // -- the driver ---------------------------------------------------------------------------------------------------------
 
@@ -53,7 +54,10 @@ void driver(const char* name, Arguments... arguments) {
     function = slot;
   }
   const int error = reinterpret_cast<int (*)(Arguments...)>(function)(arguments...);
-  TORCH_CHECK(!error, "CUDA error ", error, " in ", name);
+  if (!error) return;
+  const char* text = name;
+  reinterpret_cast<int (*)(int, const char**)>(driver_function("cuGetErrorString"))(error, &text);
+  TORCH_CHECK(false, "CUDA error: ", text);
 }
 
 void use_device() {
@@ -280,7 +284,8 @@ class Call {
       if (pair.second.is_same(tensor)) return pair.first;
     for (auto& one : host_)
       if (one.is_same(tensor) || one.is_alias_of(tensor)) return tensor;
-    if (results_on_cpu_ || tensor.layout() != c10::kStrided) return tensor;
+    if (results_on_cpu_) return tensor;
+    TORCH_CHECK_NOT_IMPLEMENTED(tensor.layout() == c10::kStrided, no_sparse_tensors);
     return tensor_on(tensor, gpu_storage(tensor.storage()), c10::DispatchKey::CUDA);
   }
 };
@@ -329,7 +334,10 @@ bool only_looks(const c10::FunctionSchema& schema) {
 }
 
 void compute_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
-  if (!only_looks(op.schema())) device_writes(1);
+  if (!only_looks(op.schema())) {
+    driver("cuCtxResetPersistingL2Cache");  // does nothing but return the error of a kernel that has failed
+    device_writes(1);
+  }
   if (!capturing) return Call().run(op, stack);
   const size_t n = op.schema().arguments().size();
   auto* recorded = new Recorded{op, torch::jit::Stack(stack->end() - n, stack->end()), {}};
@@ -398,6 +406,10 @@ void compute_in_single_precision(const c10::OperatorHandle& op, c10::DispatchKey
   }
 }
 
+void refuse_sparse(const c10::OperatorHandle&, c10::DispatchKeySet, torch::jit::Stack*) {
+  TORCH_CHECK_NOT_IMPLEMENTED(false, no_sparse_tensors);
+}
+
 void do_nothing(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   torch::jit::drop(*stack, op.schema().arguments().size());
 }
@@ -421,6 +433,9 @@ at::Tensor empty_strided(c10::IntArrayRef size, c10::IntArrayRef stride, std::op
 }
 
 TORCH_LIBRARY_IMPL(_, CUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>()); }
+
+TORCH_LIBRARY_IMPL(_, SparseCUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>()); }
+TORCH_LIBRARY_IMPL(_, SparseCsrCUDA, m) { m.fallback(torch::CppFunction::makeFromBoxedFunction<&refuse_sparse>()); }
 
 // Operators whose general implementation asks for kernels of the GPU by other ways than the dispatcher.
 TORCH_LIBRARY_IMPL(aten, CUDA, m) {

@@ -82,12 +82,7 @@ def _warp_build(module):
     packages.set_warp(module)
 
 
-BEFORE = {
-    "triton": _triton,
-    "torch._C": _torch_device,
-    "cutlass": _cute,
-    "warp": _warp,
-}
+BEFORE = {"triton": _triton, "torch._C": _torch_device, "cutlass": _cute, "warp": _warp}
 AFTER = {
     "torch._C": _torch_c,
     "torch.version": _torch_version,
