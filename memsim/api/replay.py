@@ -87,8 +87,8 @@ def simulate(
     from memsim.trace.reader import Trace
     from memsim.trace.target_gpu import resolve_gpu
 
-    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)

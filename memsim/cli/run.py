@@ -147,13 +147,14 @@ def run(
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.report.formats import chosen_format
-    from memsim.support.cores import all_cores
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
 
     begin, chosen = monotonic(), chosen_format(format, json)
+    workers = chosen_jobs(jobs)  # a bad MEMSIM_JOBS is an error even where one process does all
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
-        precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
+        precise=precise, jobs=None if jobs is None else workers, warm=warm, whole=whole, convention=convention,
         settings=parse_settings(setting or []), engine=engine, sample=sample,
     )  # fmt: skip
     if path.is_dir():
@@ -167,7 +168,7 @@ def run(
     replay = partial(replay, recorded, until=until, out=out, resume=resume, force=force)
     result, error = _replayed(replay, plan, convention, quiet), None
     if uncertain and not result.interrupted:
-        error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet)
+        error = _model_error(recorded, gpu, seed, workers, setting or [], convention, quiet)
     bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
     _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
     _print_storage(result, plan.most, out, monotonic() - begin)
@@ -243,16 +244,15 @@ def _print_storage(result: RunResult, most: int, out: Path | None, seconds: floa
 
 
 def _model_error(
-    trace: Trace, gpu: str | None, seed: int, jobs: int | None, setting: list[str], convention: str, quiet: bool
+    trace: Trace, gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
 ) -> ModelError:
     """What the preset's uncertain numbers make of the answer."""
     from memsim.api import uncertainty
     from memsim.gpu.presets import parse_settings
-    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
 
     with bar("trials", hidden=quiet) as advance:
         return uncertainty(
-            trace, gpu, points=_POINTS, effects=False, trials=_TRIALS, seed=seed, jobs=chosen_jobs(jobs),
+            trace, gpu, points=_POINTS, effects=False, trials=_TRIALS, seed=seed, jobs=jobs,
             settings=parse_settings(setting), convention=convention, progress=advance,
         )  # fmt: skip

@@ -21,7 +21,7 @@ from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
 _IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # the options of launches that run in order
-_IGNORED_IN_ORDER = ("whole", "precise", "min_trials", "max_trials")  # what those runs do not use
+_IGNORED_IN_ORDER = ("whole", "sample", "precise", "min_trials", "max_trials")  # what those runs do not use
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,10 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     """
     in_order = replay.keywords["warm"]
     if in_order:
-        ignored = [name for name in _IGNORED_IN_ORDER if replay.keywords[name]]
-        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in ignored)]
+        ignored = [f"--{name.replace('_', '-')}" for name in _IGNORED_IN_ORDER if replay.keywords[name]]
+        if ignored:
+            problem = f"of a folder does not support {', '.join(ignored)}; leave one out"
+            raise InputError("run", "--warm", problem)
     traces = folder_traces(folder, refused, in_order)
     files = outputs.files(traces)
     if in_order:

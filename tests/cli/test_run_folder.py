@@ -47,10 +47,10 @@ def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
     assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]
 
 
-@pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
+@pytest.mark.parametrize("option", [["--whole"], ["--sample"], ["--min-trials", "9"], ["--max-trials", "9"]])
 def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
-    assert done.exit_code == 2 and f"but {option[0]} (with --warm) needs a single one" in done.stderr
+    assert done.exit_code == 2 and f"--warm of a folder does not support {option[0]}; leave one out" in done.stderr
 
 
 def test_nothing_is_written_that_force_could_be_for(folder):
