@@ -29,6 +29,7 @@ from memsim.gpu.config import GPU
 from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
+from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 
 FEW = 3  # times the launches of a sample, up to which all are replayed
@@ -113,14 +114,14 @@ def run_sampled(
         InputError: a trace that does not fit the GPU.
         KeyboardInterrupt: Ctrl-C before the first batch was whole.
     """
-    groups = groups_of(traces)
+    groups, contents = groups_of(traces), content_keys(traces)
     offset = float(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1 << 20,))).random())
     done = 0
     while done < most:
         numbers = range(done, min(done + at_least, most))
         shares = {number: (offset + number * _GOLDEN) % 1 for number in numbers}
         with Scratch() as folder:
-            batch = _Batch(traces, gpu, groups, shares, seed, Path(folder), origins or {})
+            batch = _Batch(traces, contents, gpu, groups, shares, seed, Path(folder), origins or {})
             try:
                 batch.sequences.replay(jobs, progress)
             except KeyboardInterrupt:
@@ -134,12 +135,12 @@ def run_sampled(
     return groups, False
 
 
-def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> list[int]:
+def replay_order(pairs: Sequence[tuple[int, int]], contents: Sequence[str]) -> list[int]:
     """The launches that a trial replays, each after one that leaves L2 as the launch before it does.
 
     Args:
         pairs: positions of the first launch of each group and of the one that was drawn.
-        digests: of all launches' traces.
+        contents: keys of all launches' traces, equal where the traces are.
 
     >>> replay_order([(0, 5), (1, 8)], ["a", "b", *"aaaabbb"])  # 5 and 8 repeat the launches before them
     [0, 5, 1, 8]
@@ -150,11 +151,11 @@ def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> li
     repeats = {
         first: other
         for first, other in pairs
-        if other > first + 1 and digests[other] == digests[other - 1] == digests[first] and other + 1 not in drawn
+        if other > first + 1 and contents[other] == contents[other - 1] == contents[first] and other + 1 not in drawn
     }
     order: list[int] = []
     for position in sorted(drawn - set(repeats.values())):
-        if position and (not order or digests[order[-1]] != digests[position - 1]):
+        if position and (not order or contents[order[-1]] != contents[position - 1]):
             order.append(position - 1)
         order.append(position)
         if position in repeats:
@@ -166,8 +167,8 @@ class _Batch:
     """Some trials of a program's groups, and what each replays."""
 
     def __init__(
-        self, traces: Sequence[Trace], gpu: GPU, groups: list[Group], shares: dict[int, float], seed: int,
-        folder: Path, origins: Mapping[str, object],
+        self, traces: Sequence[Trace], contents: Sequence[str], gpu: GPU, groups: list[Group],
+        shares: dict[int, float], seed: int, folder: Path, origins: Mapping[str, object],
     ) -> None:  # fmt: skip
         self._groups, self._origins = groups, origins
         self._drawn = {
@@ -177,9 +178,9 @@ class _Batch:
         self._all = len(traces) <= FEW * sample
         sequences = []
         for number, pairs in self._drawn.items():
-            positions = range(len(traces)) if self._all else replay_order(pairs, [trace.digest for trace in traces])
+            positions = range(len(traces)) if self._all else replay_order(pairs, contents)
             sequences.append(LaunchSequence(number, tuple(positions)))
-        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder)
+        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder, contents)
 
     def add(self) -> bool:
         """Add the trials that are finished to the groups; returns whether there are any."""
