@@ -14,6 +14,7 @@ from memsim.api import simulate_program
 from memsim.cli.output import check_file, print_output
 from memsim.interactive_result import Result
 from memsim.report.program import program_output
+from memsim.sources.launch_list import all_launches
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -60,19 +61,24 @@ class Outputs:
         return files
 
 
-def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs) -> None:
+def run_folder(
+    folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs, every_launch: bool = False
+) -> None:
     """Replay a program's launches, and print its time by kernel; as JSON, each launch.
 
     Args:
         folder: with their traces.
         replay: of one, as the command line has it; with ``warm``, L2 is left to the next.
         refused: options that were given and that concern one trace.
-        outputs: what becomes of the results.
+        outputs: what becomes of the results; a file per launch needs a replay of each.
+        every_launch: replay every launch, also those that are like others.
 
     Raises:
         InputError: an option that does not concern these launches, a folder or trace that will not do.
     """
     in_order = replay.keywords["warm"]
+    if every_launch and not in_order:
+        raise InputError("run", "--every-launch", "needs --warm; without it every launch is replayed")
     if in_order:
         ignored = [f"--{name.replace('_', '-')}" for name in _IGNORED_IN_ORDER if replay.keywords[name]]
         if ignored:
@@ -81,9 +87,10 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     traces = folder_traces(folder, refused, in_order)
     files = outputs.files(traces)
     if in_order:
+        traces = traces if files else all_launches(folder, traces)
         with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
             given = {name: replay.keywords[name] for name in _IN_ORDER}
-            results = simulate_program(traces, **given, progress=advance)
+            results = simulate_program(traces, **given, sample=not (every_launch or files), progress=advance)
     else:
         results = until_interrupted(traces, replay)
     for file, result in zip(files, results, strict=False):  # interrupted, there are fewer results

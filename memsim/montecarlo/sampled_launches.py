@@ -12,8 +12,8 @@ an unbiased estimate of the sum over all launches (simple random sampling within
 interval of its mean holds both. All groups share one number between 0 and 1 per trial, which picks launches of the same
 round of a loop; a sequence of low discrepancy spreads the rounds over the trials.
 
-Where all launches are at most three times as many as those that a trial would replay, it replays all of them, and a
-trial's time of the program is their sum.
+Where all launches are at most twice as many as those that a trial would replay, it replays all of them, and a trial's
+time of the program is their sum.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 
-FEW = 3  # times the launches of a sample, up to which all are replayed
+FEW = 2  # times the launches of a sample, up to which all are replayed
 SIMILAR = 0.02  # relative difference of memory instructions within a group
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -72,6 +72,27 @@ def groups_of(traces: Sequence[Trace]) -> list[Group]:
         else:
             found.append((shape, work, Group(trace.kernel, [position])))
     return [group for _, _, group in found]
+
+
+def replays_all(groups: Sequence[Group]) -> bool:
+    """Whether the launches are so few that each trial replays all of them."""
+    sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
+    return sum(len(group.positions) for group in groups) <= FEW * sample
+
+
+def trials_by_launch(groups: Sequence[Group]) -> list[Trials]:
+    """The trials of each launch of a program, in their order; those that were drawn, for all but the first of a group.
+
+    Args:
+        groups: of a run, with trials.
+    """
+    found: dict[int, Trials] = {}
+    for group in groups:
+        for position in group.positions:
+            trials = group.first if position == group.positions[0] else group.others
+            assert trials is not None
+            found[position] = trials
+    return [found[position] for position in range(len(found))]
 
 
 def _shape(trace: Trace) -> tuple[object, ...]:
@@ -174,8 +195,7 @@ class _Batch:
         self._drawn = {
             number: [(group.positions[0], group.drawn(share)) for group in groups] for number, share in shares.items()
         }
-        sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
-        self._all = len(traces) <= FEW * sample
+        self._all = replays_all(groups)
         sequences = []
         for number, pairs in self._drawn.items():
             positions = range(len(traces)) if self._all else replay_order(pairs, contents)
