@@ -10,10 +10,10 @@ them. A group may begin with room in the queues before DRAM, and would seem too 
 transactions are those that DRAM served: the sectors that it moved, over the sectors per transaction that the walk of
 the blocks right before the group found (a ratio estimate; Cochran, Sampling Techniques, 3rd edition, chapter 6).
 
-The interval due to sampling holds what groups differ by. Their values follow each other in the order of blocks, so it
-rests on the squares of differences between neighbours (Wolter, Introduction to Variance Estimation, 2nd edition, 8.2).
-Neighbours whose traffic differs are no draws from one population: of them counts the difference that is left where the
-walk shows in what proportion the blocks between them are like either.
+The interval due to sampling covers the differences between groups. Their values follow each other in the order of
+blocks, so it rests on the squares of differences between neighbours (Wolter, Introduction to Variance Estimation, 2nd
+edition, 8.2). Neighbours whose traffic differs are no draws from one population. The walk shows in which proportion the
+blocks between them resemble either one; only the difference that this leaves counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What sampling of blocks leaves unsure of a result's time and hit ratios, apart from the order of warps."""
+"""Intervals of time and hit ratios that are due to sampling of blocks, apart from those due to the order of warps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RATIOS = {
 
 @dataclass(frozen=True)
 class Sampling:
-    """A sample of a launch's blocks and what it leaves unsure: half widths of 95 % intervals.
+    """A sample of a launch's blocks, and the half widths of the 95 % intervals that are due to it.
 
     Attributes:
         blocks: replayed in time.
@@ -39,7 +39,7 @@ class Sampling:
 
 
 def sampling(trials: Trials, convention: Convention, ns_per_cycle: float) -> Sampling:
-    """What sampling leaves unsure of trials that replayed a sample of blocks."""
+    """The intervals due to sampling, of trials that replayed a sample of blocks."""
     about, found = trials.about, block_estimate(trials)
     return Sampling(
         blocks=about["trace"]["blocks"],

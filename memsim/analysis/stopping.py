@@ -1,4 +1,4 @@
-"""How sure the time and the hit ratios are while trials come in, and when they are sure enough.
+"""The rule that ends a run: how narrow the intervals of the time and the hit ratios must be.
 
 A run ends by itself when the two things that people read are known: the predicted time within 1 %, and each hit ratio
 within 0.5 points. The 95 % intervals of their means are compared with these bounds after every trial, from the third

@@ -87,8 +87,8 @@ def simulate(
     from memsim.trace.reader import Trace
     from memsim.trace.target_gpu import resolve_gpu
 
-    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     named = resolve_gpu(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
@@ -110,6 +110,7 @@ def simulate_program(
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
     progress: Callable[[int, int], None] | None = None,
+    sample: bool = False,
 ) -> list[Result]:
     """Replay the launches of a program one after the other, each with L2 as the one before left it.
 
@@ -120,9 +121,11 @@ def simulate_program(
             1 % (95 % interval): 3 to 8.
         seed, jobs, settings, convention: as for :func:`simulate`.
         progress: called with the trials done, and all.
+        sample: of many launches that are alike, replay the first and one other in each trial
+            (docs/how_to/profile.md#which-launches-are-simulated).
 
     Returns:
-        A result for each launch.
+        A result for each launch. With `sample`, launches that are alike may have one object in common.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
@@ -130,14 +133,26 @@ def simulate_program(
     from memsim.analysis.stopping import Plan, total_time_known
     from memsim.interactive_result import Result
     from memsim.montecarlo.launch_sequence import run_program
+    from memsim.montecarlo.sampled_launches import groups_of, replays_all, run_sampled, trials_by_launch
 
-    recorded, machine, known = opened_launches("simulate_program", traces, gpu, settings)
     plan = Plan.of(trials, None)
-    done = run_program(
-        recorded, machine, trials=plan.most, seed=seed, jobs=jobs, progress=progress, provenance=known,
-        enough=None if plan.time is None else total_time_known, at_least=plan.least,
-    )  # fmt: skip
-    return [Result(one, convention) for one in done]
+    recorded, machine, known = opened_launches("simulate_program", traces, gpu, settings)
+    until_known = plan.time is not None
+    if not sample or replays_all(groups_of(recorded)):
+        done = run_program(
+            recorded, machine, trials=plan.most, seed=seed, jobs=jobs, progress=progress, provenance=known,
+            enough=total_time_known if until_known else None, at_least=plan.least,
+        )  # fmt: skip
+    else:
+        groups, interrupted = run_sampled(
+            recorded, machine, enough=lambda found: until_known and total_time_known(trials_by_launch(found)),
+            at_least=plan.least, most=plan.most, seed=seed, jobs=jobs, progress=progress, origins=known,
+        )  # fmt: skip
+        if interrupted:
+            raise KeyboardInterrupt
+        done = trials_by_launch(groups)
+    results = {id(one): Result(one, convention) for one in done}
+    return [results[id(one)] for one in done]
 
 
 def origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:

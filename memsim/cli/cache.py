@@ -18,6 +18,11 @@ MEANINGS = {
     "loops": "compiled loops",
     "programs": "compiled CUDA programs",
     "libraries": "memsim's own CUDA libraries",
+    "objects": "object files of these libraries",
+    "link": "folders in which linkers find these libraries",
+    "toolkits": "CUDA toolkits made of these libraries and the real toolkit, for build systems",
+    "older-cuda": "headers for programs that use what CUDA 13 removed",
+    "python": "files that captured Python programs compile, and PyTorch's extensions",
 }
 
 cache = typer.Typer(

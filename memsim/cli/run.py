@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -76,6 +76,9 @@ _Warm = Annotated[
         help="Start with warm caches, as one replay leaves them. In a folder, L2 stays warm from launch to launch.",
     ),
 ]
+_EveryLaunch = Annotated[
+    bool, typer.Option("--every-launch", help="In a folder with --warm: replay every launch, also those like others.")
+]
 _FromItsStart = Annotated[
     bool, typer.Option("--whole", help="Replay a whole launch from its start; refuse a trace of part of a launch.")
 ]
@@ -107,6 +110,7 @@ def run(
     min_trials: _MinTrials = None,
     max_trials: _MaxTrials = None,
     warm: _Warm = False,
+    every_launch: _EveryLaunch = False,
     whole: _FromItsStart = False,
     sample: _Sample = False,
     engine: _EngineName = Engine.compiled,
@@ -123,7 +127,8 @@ def run(
     It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
     merges counted together). It runs at least 3 and at most 8 trials. --precise sets the width of hit ratios to 0.1
     points, --until sets another width, and --trials runs a fixed number of trials. A folder with --warm stops when
-    the time of all launches is known within 1 %.
+    the time of all launches is known within 1 %; of launches that are alike each trial replays the first and one other,
+    unless -o or --every-launch is given.
 
     Ctrl-C (or SIGTERM) keeps all finished trials, stores them and prints their tables. If the process is killed, only
     the trials in progress are lost. --resume continues the run, and can also add trials (--trials counts all) or set
@@ -147,19 +152,25 @@ def run(
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.report.formats import chosen_format
-    from memsim.support.cores import all_cores
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
 
     begin, chosen = monotonic(), chosen_format(format, json)
+    workers = chosen_jobs(jobs)  # a bad MEMSIM_JOBS is an error even where one process does all
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
-        precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
+        precise=precise, jobs=None if jobs is None else workers, warm=warm, whole=whole, convention=convention,
         settings=parse_settings(setting or []), engine=engine, sample=sample,
     )  # fmt: skip
     if path.is_dir():
+        from memsim.cli.run_folder import Outputs, run_folder
+
         refused = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         refused |= {"--engine (with --warm)": warm and engine is Engine.reference}
-        return _run_folder(path, replay, refused, out, force, chosen, quiet)
+        given = [name for name, value in refused.items() if value]  # options that concern a single trace
+        return run_folder(path, replay, given, Outputs(out, force, chosen, quiet), every_launch)
+    if every_launch:
+        raise InputError("run", "--every-launch", "needs a folder of traces and --warm")
     _check_out(out, resume, force, path, *([gpu] if gpu else []))
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
@@ -167,7 +178,7 @@ def run(
     replay = partial(replay, recorded, until=until, out=out, resume=resume, force=force)
     result, error = _replayed(replay, plan, convention, quiet), None
     if uncertain and not result.interrupted:
-        error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet)
+        error = _model_error(recorded, gpu, seed, workers, setting or [], convention, quiet)
     bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
     _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
     _print_storage(result, plan.most, out, monotonic() - begin)
@@ -183,17 +194,6 @@ def _check_out(out: Path | None, resume: bool, force: bool, *inputs: str | Path)
         check_resume_or_force(out, resume, force, *inputs)
     elif resume or force:
         raise InputError("run", "--resume, --force", "need a results file; give it with -o")
-
-
-def _run_folder(
-    folder: Path, replay: partial[Result], refused: Mapping[str, object], out: Path | None, force: bool, format: str,
-    quiet: bool,
-) -> None:  # fmt: skip
-    """Replay a folder's traces; `refused` are options, by name, that concern a single trace."""
-    from memsim.cli.run_folder import Outputs, run_folder
-
-    given = [name for name, value in refused.items() if value]
-    run_folder(folder, replay, given, Outputs(out, force, format, quiet))
 
 
 def _replayed(replay: partial[Result], plan: Plan, convention: str, quiet: bool) -> Result:
@@ -243,16 +243,15 @@ def _print_storage(result: RunResult, most: int, out: Path | None, seconds: floa
 
 
 def _model_error(
-    trace: Trace, gpu: str | None, seed: int, jobs: int | None, setting: list[str], convention: str, quiet: bool
+    trace: Trace, gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
 ) -> ModelError:
     """What the preset's uncertain numbers make of the answer."""
     from memsim.api import uncertainty
     from memsim.gpu.presets import parse_settings
-    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
 
     with bar("trials", hidden=quiet) as advance:
         return uncertainty(
-            trace, gpu, points=_POINTS, effects=False, trials=_TRIALS, seed=seed, jobs=chosen_jobs(jobs),
+            trace, gpu, points=_POINTS, effects=False, trials=_TRIALS, seed=seed, jobs=jobs,
             settings=parse_settings(setting), convention=convention, progress=advance,
         )  # fmt: skip

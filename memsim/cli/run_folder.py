@@ -14,6 +14,7 @@ from memsim.api import simulate_program
 from memsim.cli.output import check_file, print_output
 from memsim.interactive_result import Result
 from memsim.report.program import program_output
+from memsim.sources.launch_list import all_launches
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -21,7 +22,7 @@ from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
 _IN_ORDER = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # the options of launches that run in order
-_IGNORED_IN_ORDER = ("whole", "precise", "min_trials", "max_trials")  # what those runs do not use
+_IGNORED_IN_ORDER = ("whole", "sample", "precise", "min_trials", "max_trials")  # what those runs do not use
 
 
 @dataclass(frozen=True)
@@ -60,28 +61,36 @@ class Outputs:
         return files
 
 
-def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs) -> None:
+def run_folder(
+    folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs, every_launch: bool = False
+) -> None:
     """Replay a program's launches, and print its time by kernel; as JSON, each launch.
 
     Args:
         folder: with their traces.
         replay: of one, as the command line has it; with ``warm``, L2 is left to the next.
         refused: options that were given and that concern one trace.
-        outputs: what becomes of the results.
+        outputs: what becomes of the results; a file per launch needs a replay of each.
+        every_launch: replay every launch, also those that are like others.
 
     Raises:
         InputError: an option that does not concern these launches, a folder or trace that will not do.
     """
     in_order = replay.keywords["warm"]
+    if every_launch and not in_order:
+        raise InputError("run", "--every-launch", "needs --warm; without it every launch is replayed")
     if in_order:
-        ignored = [name for name in _IGNORED_IN_ORDER if replay.keywords[name]]
-        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in ignored)]
+        ignored = [f"--{name.replace('_', '-')}" for name in _IGNORED_IN_ORDER if replay.keywords[name]]
+        if ignored:
+            problem = f"of a folder does not support {', '.join(ignored)}; leave one out"
+            raise InputError("run", "--warm", problem)
     traces = folder_traces(folder, refused, in_order)
     files = outputs.files(traces)
     if in_order:
+        traces = traces if files else all_launches(folder, traces)
         with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
             given = {name: replay.keywords[name] for name in _IN_ORDER}
-            results = simulate_program(traces, **given, progress=advance)
+            results = simulate_program(traces, **given, sample=not (every_launch or files), progress=advance)
     else:
         results = until_interrupted(traces, replay)
     for file, result in zip(files, results, strict=False):  # interrupted, there are fewer results

@@ -28,6 +28,7 @@ from memsim.montecarlo.trials import Trials, arrays_of, trial_of
 from memsim.support.result_cache import StoredRows
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
+from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
 
@@ -55,6 +56,7 @@ class LaunchSequences:
         sequences: to replay.
         seed: of the draws.
         folder: for what workers map; the caller owns it.
+        contents: of each trace a key (memsim.trace.equal_content); empty: they are found.
         trials: by number of the trial and position of the launch, as they finish.
     """
 
@@ -63,6 +65,7 @@ class LaunchSequences:
     sequences: Sequence[LaunchSequence]
     seed: int
     folder: Path
+    contents: Sequence[str] = ()
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
     _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -70,12 +73,13 @@ class LaunchSequences:
 
     def __post_init__(self) -> None:
         """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
-        by_digest: dict[str, Execution] = {}
+        self.contents = self.contents or content_keys(self.traces)
+        found: dict[str, Execution] = {}
         for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
-            trace = self.traces[position]
-            if trace.digest not in by_digest:
-                by_digest[trace.digest] = Execution.of(trace, self.gpu, self.folder / str(position))
-            self._executions[position] = by_digest[trace.digest]
+            content = self.contents[position]
+            if content not in found:
+                found[content] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
+            self._executions[position] = found[content]
 
     def replay(
         self, jobs: int | None, progress: Callable[[int, int], None] | None, first: int = 0, end: int | None = None
@@ -124,10 +128,10 @@ class LaunchSequences:
             provenance: field of the GPU -> where its value comes from.
         """
         texts, trace = self.names(position), self.traces[position]
-        if trace.digest not in self._demand:
+        if (content := self.contents[position]) not in self._demand:
             cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
-            self._demand[trace.digest] = cached.demand(lambda: self._find_demand(position))
-        add_demand(texts["about"], texts["ops"], self._demand[trace.digest])
+            self._demand[content] = cached.demand(lambda: self._find_demand(position))
+        add_demand(texts["about"], texts["ops"], self._demand[content])
         before = [trace.digest for trace in self.traces[:position]]
         texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
         return texts | {"sources": trace.sources}

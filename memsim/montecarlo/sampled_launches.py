@@ -12,8 +12,8 @@ an unbiased estimate of the sum over all launches (simple random sampling within
 interval of its mean holds both. All groups share one number between 0 and 1 per trial, which picks launches of the same
 round of a loop; a sequence of low discrepancy spreads the rounds over the trials.
 
-Where all launches are at most three times as many as those that a trial would replay, it replays all of them, and a
-trial's time of the program is their sum.
+Where all launches are at most twice as many as those that a trial would replay, it replays all of them, and a trial's
+time of the program is their sum.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ from memsim.gpu.config import GPU
 from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
+from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 
-FEW = 3  # times the launches of a sample, up to which all are replayed
+FEW = 2  # times the launches of a sample, up to which all are replayed
 SIMILAR = 0.02  # relative difference of memory instructions within a group
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -71,6 +72,27 @@ def groups_of(traces: Sequence[Trace]) -> list[Group]:
         else:
             found.append((shape, work, Group(trace.kernel, [position])))
     return [group for _, _, group in found]
+
+
+def replays_all(groups: Sequence[Group]) -> bool:
+    """Whether the launches are so few that each trial replays all of them."""
+    sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
+    return sum(len(group.positions) for group in groups) <= FEW * sample
+
+
+def trials_by_launch(groups: Sequence[Group]) -> list[Trials]:
+    """The trials of each launch of a program, in their order; those that were drawn, for all but the first of a group.
+
+    Args:
+        groups: of a run, with trials.
+    """
+    found: dict[int, Trials] = {}
+    for group in groups:
+        for position in group.positions:
+            trials = group.first if position == group.positions[0] else group.others
+            assert trials is not None
+            found[position] = trials
+    return [found[position] for position in range(len(found))]
 
 
 def _shape(trace: Trace) -> tuple[object, ...]:
@@ -113,14 +135,14 @@ def run_sampled(
         InputError: a trace that does not fit the GPU.
         KeyboardInterrupt: Ctrl-C before the first batch was whole.
     """
-    groups = groups_of(traces)
+    groups, contents = groups_of(traces), content_keys(traces)
     offset = float(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1 << 20,))).random())
     done = 0
     while done < most:
         numbers = range(done, min(done + at_least, most))
         shares = {number: (offset + number * _GOLDEN) % 1 for number in numbers}
         with Scratch() as folder:
-            batch = _Batch(traces, gpu, groups, shares, seed, Path(folder), origins or {})
+            batch = _Batch(traces, contents, gpu, groups, shares, seed, Path(folder), origins or {})
             try:
                 batch.sequences.replay(jobs, progress)
             except KeyboardInterrupt:
@@ -134,12 +156,12 @@ def run_sampled(
     return groups, False
 
 
-def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> list[int]:
+def replay_order(pairs: Sequence[tuple[int, int]], contents: Sequence[str]) -> list[int]:
     """The launches that a trial replays, each after one that leaves L2 as the launch before it does.
 
     Args:
         pairs: positions of the first launch of each group and of the one that was drawn.
-        digests: of all launches' traces.
+        contents: keys of all launches' traces, equal where the traces are.
 
     >>> replay_order([(0, 5), (1, 8)], ["a", "b", *"aaaabbb"])  # 5 and 8 repeat the launches before them
     [0, 5, 1, 8]
@@ -150,11 +172,11 @@ def replay_order(pairs: Sequence[tuple[int, int]], digests: Sequence[str]) -> li
     repeats = {
         first: other
         for first, other in pairs
-        if other > first + 1 and digests[other] == digests[other - 1] == digests[first] and other + 1 not in drawn
+        if other > first + 1 and contents[other] == contents[other - 1] == contents[first] and other + 1 not in drawn
     }
     order: list[int] = []
     for position in sorted(drawn - set(repeats.values())):
-        if position and (not order or digests[order[-1]] != digests[position - 1]):
+        if position and (not order or contents[order[-1]] != contents[position - 1]):
             order.append(position - 1)
         order.append(position)
         if position in repeats:
@@ -166,20 +188,19 @@ class _Batch:
     """Some trials of a program's groups, and what each replays."""
 
     def __init__(
-        self, traces: Sequence[Trace], gpu: GPU, groups: list[Group], shares: dict[int, float], seed: int,
-        folder: Path, origins: Mapping[str, object],
+        self, traces: Sequence[Trace], contents: Sequence[str], gpu: GPU, groups: list[Group],
+        shares: dict[int, float], seed: int, folder: Path, origins: Mapping[str, object],
     ) -> None:  # fmt: skip
         self._groups, self._origins = groups, origins
         self._drawn = {
             number: [(group.positions[0], group.drawn(share)) for group in groups] for number, share in shares.items()
         }
-        sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
-        self._all = len(traces) <= FEW * sample
+        self._all = replays_all(groups)
         sequences = []
         for number, pairs in self._drawn.items():
-            positions = range(len(traces)) if self._all else replay_order(pairs, [trace.digest for trace in traces])
+            positions = range(len(traces)) if self._all else replay_order(pairs, contents)
             sequences.append(LaunchSequence(number, tuple(positions)))
-        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder)
+        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder, contents)
 
     def add(self) -> bool:
         """Add the trials that are finished to the groups; returns whether there are any."""

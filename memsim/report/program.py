@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from memsim.analysis.result import RunResult
+from memsim.analysis.statistics import Sample
 from memsim.analysis.tables import number
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.report.result_json import document
@@ -21,7 +25,8 @@ def program_output(traces: Sequence[Path], results: Sequence[RunResult]) -> Comm
 
     Each of `launches` is the object of ``memsim show --json`` with the name of its `file`; findings are without
     replays, as a launch alone would find another L2. Hit ratios are of reads, the mean of a kernel's launches weighted
-    with their time. The total's 95 % interval takes the launches' errors as independent.
+    with their time. The total's 95 % interval is that of each trial's sum where trials replayed the launches in their
+    order; else it takes the launches' errors as independent. Launches that have one result in common are `sampled`.
 
     Args:
         traces: their files.
@@ -30,7 +35,9 @@ def program_output(traces: Sequence[Path], results: Sequence[RunResult]) -> Comm
 
     def values() -> dict[str, Any]:
         both = zip(traces, results, strict=False)  # fewer results, where Ctrl-C ended the run
-        return {"launches": [{"file": path.name} | document(result) for path, result in both]}
+        shared = Counter(map(id, results))
+        launches = [{"file": path.name, "sampled": shared[id(result)] > 1} | document(result) for path, result in both]
+        return {"launches": launches}
 
     return CommandOutput(lambda: _blocks(results), lambda: map(_record, _by_kernel(results)), values)
 
@@ -45,10 +52,18 @@ def _by_kernel(results: Sequence[RunResult]) -> list[tuple[str, list[RunResult]]
 def _blocks(results: Sequence[RunResult]) -> list[Block]:
     total = sum(_milliseconds(results))
     rows = [_row(kernel, of_it, total) for kernel, of_it in _by_kernel(results)]
+    last = f"{len(results)} launches take {number(total, 4)}±{number(_half_width(results), 4)} ms on {results[0].gpu}"
+    sampled = "; each trial replayed a sample of them" if len(set(map(id, results))) < len(results) else ""
+    return [PrintedTable(_HEADERS, rows, _RIGHT), last + sampled]
+
+
+def _half_width(results: Sequence[RunResult]) -> float:
+    """Half the 95 % interval of the total, milliseconds."""
+    if all("launches_before" in one.trials.about for one in results):
+        total = Sample(np.sum([one.kernel_time.values for one in results], axis=0)).interval()
+        return 0.0 if total is None else total.width / 2
     widths = [one.kernel_time.interval() for one in results]
-    half = sqrt(sum((one.width / 2) ** 2 for one in widths if one is not None))
-    last = f"{len(results)} launches take {number(total, 4)}±{number(half, 4)} ms on {results[0].gpu}"
-    return [PrintedTable(_HEADERS, rows, _RIGHT), last]
+    return sqrt(sum((one.width / 2) ** 2 for one in widths if one is not None))
 
 
 def _milliseconds(results: Sequence[RunResult]) -> list[float]:

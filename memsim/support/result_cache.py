@@ -1,4 +1,4 @@
-"""What was worked out once and depends on nothing but its key: numbered arrays, one file per key, bounded in size.
+"""A bounded cache of results that depend on nothing but their key: numbered arrays, one file per key.
 
 A file is a row after the other, each with its length and digest. Processes append under a lock; what a killed one left
 half written, or what is damaged, ends the file for its readers, and the next writer cuts it off. The cache may lose any

@@ -318,6 +318,11 @@ def test_bad_input_is_one_line(files, tmp_path, case):
     assert _contents(tmp_path) == before
 
 
+def test_bad_number_of_jobs_is_always_an_error(files, monkeypatch):
+    monkeypatch.setenv("MEMSIM_JOBS", "abc")
+    assert "MEMSIM_JOBS: jobs is 'abc'" in refused("run", files / "spmv.h5", "--trials", 1)
+
+
 @pytest.mark.parametrize("command", ["trace", "run"])
 def test_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
     arguments = SPMV if command == "trace" else [files / "spmv.h5", "--trials", 1]

@@ -47,10 +47,10 @@ def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
     assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]
 
 
-@pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
+@pytest.mark.parametrize("option", [["--whole"], ["--sample"], ["--min-trials", "9"], ["--max-trials", "9"]])
 def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
-    assert done.exit_code == 2 and f"but {option[0]} (with --warm) needs a single one" in done.stderr
+    assert done.exit_code == 2 and f"--warm of a folder does not support {option[0]}; leave one out" in done.stderr
 
 
 def test_nothing_is_written_that_force_could_be_for(folder):
@@ -91,6 +91,28 @@ def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
     refused = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
     assert refused.exit_code == 2 and "must differ from the folder" in refused.stderr
+
+
+def test_alike_launches_are_sampled_unless_all_are_wanted(tmp_path):
+    (traces := tmp_path / "traces").mkdir()
+    for order in range(6):
+        memsim.trace(launch, order=order, blocks="all", out=traces / f"{order}.h5")
+    command = ["run", str(traces), "--gpu", "tesla-v100", "--warm", "--trials", "2", "--json"]
+    sampled, every, stored = (
+        json.loads(CliRunner().invoke(app, [*command, *more]).stdout)["launches"]
+        for more in ([], ["--every-launch"], ["-o", str(tmp_path / "results")])
+    )
+    assert [one["sampled"] for one in sampled] == [False] + [True] * 5
+    assert [one["file"] for one in sampled] == [one["file"] for one in every]
+    times = [[one["kernel_time_ms"]["mean"] for one in launches] for launches in (sampled, every, stored)]
+    assert times[1] == times[2] and times[0][0] == times[1][0] and not any(one["sampled"] for one in every)
+    assert sum(times[0]) == pytest.approx(sum(times[1]), rel=0.01)
+
+
+@pytest.mark.parametrize("where", ["folder", "trace"])
+def test_every_launch_concerns_folders_with_warm_caches(folder, where):
+    done = CliRunner().invoke(app, ["run", str(folder if where == "folder" else folder / "a.h5"), "--every-launch"])
+    assert done.exit_code == 2 and "--every-launch needs" in done.stderr
 
 
 def test_launches_in_order_need_their_order(folder):

@@ -10,7 +10,9 @@ from memsim.analysis.program import ProgramResult, is_program
 from memsim.gpu.presets import load_gpu
 from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
 from memsim.montecarlo.sampled_launches import groups_of, replay_order
+from memsim.montecarlo.trials import arrays_of
 from memsim.support.errors import InputError
+from memsim.trace.equal_content import content_keys
 
 GPU = "tesla-v100"
 ROUNDS = 8
@@ -143,3 +145,45 @@ def test_equal_launches_share_one_execution(traces, tmp_path):
     sequence = LaunchSequence(0, (0, 2, 4, 1))
     executions = LaunchSequences(traces, load_gpu(GPU), [sequence], 0, tmp_path)._executions
     assert executions[0] is executions[2] is executions[4] is not executions[1]
+
+
+def twice(t: memsim.Thread, a, shift):
+    a[(t.global_id + shift) % len(a)] *= 2
+
+
+@memsim.workload
+def at_place(order: int = 0, shift: int = 0, n: int = 1 << 10) -> memsim.Launch:
+    """A launch that knows its place in the program."""
+    return memsim.Launch(twice, n // 256, 256, {"a": np.zeros(n, np.float32), "shift": shift})
+
+
+@pytest.fixture(scope="module")
+def repeated(tmp_path_factory):
+    """A launch, another one with other addresses, and the first again."""
+    folder = tmp_path_factory.mktemp("repeated")
+    return [
+        memsim.trace(at_place, order=order, shift=shift, gpu=GPU, blocks="all", out=folder / f"{order}.h5")
+        for order, shift in enumerate([0, 64, 0])
+    ]
+
+
+def test_content_is_equal_where_only_the_place_differs(repeated):
+    first, other, again = repeated
+    assert first.digest != again.digest and first.n_instructions == other.n_instructions
+    keys = content_keys([*repeated, first])
+    assert keys[0] == keys[2] == keys[3] != keys[1]
+
+
+def test_equal_launches_take_the_same_as_separate_ones(repeated, tmp_path):
+    found = []
+    for number, contents in enumerate([(), ("a", "b", "c")]):
+        sequences = LaunchSequences(
+            repeated, load_gpu(GPU), [LaunchSequence(0, (0, 1, 2))], 0, tmp_path / str(number), contents
+        )
+        (tmp_path / str(number)).mkdir()
+        sequences.replay(1, None)
+        assert len({id(one) for one in sequences._executions.values()}) == (3 if contents else 2)
+        found.append([arrays_of(sequences.trials[0, position]) for position in range(3)])
+    for shared, separate in zip(*found, strict=True):
+        for name in set(shared) - {"wall_seconds", "compiled_seconds"}:
+            assert np.array_equal(shared[name], separate[name]), name
