@@ -13,7 +13,7 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.speed_of_light import speed_of_light
 from memsim.analysis.statistics import Sample
-from memsim.analysis.utilization import utilization
+from memsim.analysis.utilization import bound_by
 from memsim.montecarlo import store
 from memsim.support import hdf5
 from memsim.support.errors import InputError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
 
 SCHEMA, VERSION = "memsim-program", (1, 1)
-BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel
 _MOST_GROUPS = 10_000
 
 
@@ -74,10 +73,7 @@ class LaunchGroup:
     @property
     def bound_by(self) -> tuple[str, float]:
         """What bounds the kernel, and how busy the busiest part of the GPU is, 0 to 1."""
-        busiest = max((part for part in utilization(self.typical) if part.busy == part.busy), key=lambda one: one.busy)
-        if busiest.busy >= BUSY:
-            return busiest.name, busiest.busy
-        return "latency", busiest.busy
+        return bound_by(self.typical)
 
     @property
     def grid(self) -> tuple[int, ...]:
