@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.time_breakdown import time_breakdown
 from memsim.analysis.utilization import LATENCY, bound_by, busy_shares
+from memsim.report.best_possible import breakdown_line
 from memsim.report.output import CommandOutput, joined
 from memsim.report.result_json import document, findings_document
 from memsim.support.terminal import prose_columns
@@ -78,7 +80,9 @@ def _head(result: RunResult, reported: Sequence[Bottleneck], found: bool) -> str
     else:
         waste = f"no access has an attributable share of {LEAST_SHARE:.0%} of the memory time"
         what, meaning = "no findings", "no replay with a cause removed is faster" if found else waste
-    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
+    breakdown = time_breakdown(result)
+    limit = [] if breakdown is None else [breakdown_line(breakdown)]
+    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), *limit, meaning))
 
 
 def _busy(result: RunResult) -> str:
