@@ -108,10 +108,10 @@ class ProgramResult:
 
     Attributes:
         groups: of launches that are alike.
-        about: program, launches, interrupted, findings (a list of dicts kernel, cause, location, advice, replayed, gain,
-            upper_bound; the last two are shares of the kernel's time, gain None where nothing was replayed), causes (of explained
-            kernels, by label, as :mod:`memsim.why.stored` writes them), activities (a list of
-            kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
+        about: program, launches, interrupted, findings (a list of dicts kernel, cause, location, advice, replayed,
+            gain, upper_bound; the last two are shares of the kernel's time; gain and replayed are None without a
+            replay), causes (of explained kernels, by label, as :mod:`memsim.why.stored` writes them), activities (a
+            list of kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
             :class:`memsim.capture.activities.ActivityKind`, and "launch").
     """
 

@@ -47,12 +47,14 @@ class SpeedOfLight:
         cycles: part of the GPU -> SM cycles that it needs for the whole launch, all its units sharing the work.
         launch_cycles: SM cycles of the launch itself, which come on top.
         dram_bytes: that must move.
+        cold_dram_cycles: that DRAM needs where L2 holds nothing from before the launch.
         ns_per_cycle: nanoseconds of an SM cycle.
     """
 
     cycles: Mapping[str, float]
     launch_cycles: int
     dram_bytes: float
+    cold_dram_cycles: float
     ns_per_cycle: float
 
     @property
@@ -74,16 +76,17 @@ def speed_of_light(result: RunResult) -> SpeedOfLight | None:
     gpu, part = about["gpu"], LaunchPart.of(result.trials)
     times = part.launched / part.replayed
     read, written = (_needed(result, kinds, times) for kinds in (_READS, _WRITES))
-    moved = SECTOR_BYTES * _through_dram(result, read, written)
+    cold, moved = _through_dram(result, read, written)
     cycles = {
-        DRAM: moved / SECTOR_BYTES * dram_sector_cycles(gpu),
+        DRAM: moved * dram_sector_cycles(gpu),
         LOAD_STORE: times * sum(least_load_store_cycles(op, gpu) for op in result.trials.ops) / gpu["sm"]["count"],
         ISSUE: times * _issue(result),
     }
     if gpu["l2"]["enabled"]:
         cycles[L2] = read * read_cycles(gpu["l2"]) / (gpu["l2"]["slices"] * l2_clocks(gpu))
     cycles |= {name: times * value for name, value in _pipes(about)}
-    return SpeedOfLight(cycles, result.launch_cycles, moved, result.ns_per_cycle)
+    cold_cycles = cold * dram_sector_cycles(gpu)
+    return SpeedOfLight(cycles, result.launch_cycles, moved * SECTOR_BYTES, cold_cycles, result.ns_per_cycle)
 
 
 def _needed(result: RunResult, kinds: tuple[str, ...], times: float) -> float:
@@ -108,14 +111,16 @@ def _distinct(profiles: Sequence[Mapping[str, int]], times: float) -> float:
     return first + (times - 1) * of_one_block
 
 
-def _through_dram(result: RunResult, read: float, written: float) -> float:
+def _through_dram(result: RunResult, read: float, written: float) -> tuple[float, float]:
+    """Sectors, where L2 holds nothing from before the launch, and as it is."""
     l2 = result.trials.about["gpu"]["l2"]
     if not l2["enabled"]:
-        return read + written
+        return read + written, read + written
     held = l2["size_bytes"] / SECTOR_BYTES
     dirty = held * (l2.get("max_dirty_ways") or l2["ways"]) / l2["ways"]
     warm = result.trials.about.get("warm") or result.trials.about.get("launches_before")
-    return max(0.0, read - held) + max(0.0, written - dirty) if warm else read + max(0.0, written - dirty)
+    stored = max(0.0, written - dirty)
+    return read + stored, (max(0.0, read - held) if warm else read) + stored
 
 
 def dram_sector_cycles(gpu: Mapping[str, Any]) -> float:

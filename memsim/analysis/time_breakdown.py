@@ -5,20 +5,24 @@ before is the time of a cause. The work of a replayed part counts for the blocks
 
 1. launch: fixed time of the launch itself.
 2. needed work: :mod:`memsim.analysis.speed_of_light`. With the launch it is the best possible time.
-3. repeated traffic: L2 and DRAM move all sectors that they moved, each access with as few as its lanes need, dense and
+3. cold misses, of launches after others: DRAM moves data once that L2 could have held from before.
+4. repeated traffic: L2 and DRAM move all sectors that they moved, each access with as few as its lanes need, dense and
    aligned: evicted data come again, and L1s fetch the same data for several SMs.
-4. extra sectors: all sectors and wavefronts that they moved, and partial stores.
-5. bank conflicts: all passes of shared memory and constants. This bound is the busiest component's time.
-6. uneven slices: the time of the slice of L2 that an instruction crowds.
+5. extra sectors: all sectors and wavefronts that they moved, and partial stores.
+6. bank conflicts: all passes of shared memory and constants. This bound is the busiest component's time.
+7. uneven slices: the time of the slice of L2 that an instruction crowds.
 
 What remains is waiting:
 
-7. tail: from the moment when a slot for a block stays empty, the time in excess of that which the remaining blocks take
+8. tail: from the moment when a slot for a block stays empty, the time in excess of that which the remaining blocks take
    at the mean rate before (as counted in the replay).
-8. occupancy, where no component is busy for long: more resident warps would take less time, in proportion, down to the
-   bound. An SM could hold as many as the GPU allows or the launch has, whichever is less; SMs without a block are
-   idle.
-9. the rest: queueing at a component that is busy for long, else latency.
+
+Where no component is busy for long, work spread over more warps would take less time, in proportion, down to the bound:
+
+9. idle SMs: those that get no block.
+10. occupancy: the warps that an SM holds, of those that it could hold: as many as the GPU allows or the launch has,
+    whichever is less.
+11. the rest: queueing at a component that is busy for long, else latency.
 """
 
 from __future__ import annotations
@@ -34,7 +38,13 @@ import numpy as np
 from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, sector_cycles
 from memsim.analysis.launch_time import LaunchPart, deferred_writes
 from memsim.analysis.result import RunResult
-from memsim.analysis.speed_of_light import ON_CHIP, dram_sector_cycles, least_load_store_cycles, speed_of_light
+from memsim.analysis.speed_of_light import (
+    ON_CHIP,
+    SpeedOfLight,
+    dram_sector_cycles,
+    least_load_store_cycles,
+    speed_of_light,
+)
 from memsim.analysis.utilization import (
     CONSTANTS,
     DRAM,
@@ -58,11 +68,13 @@ class TimeCause(StrEnum):
 
     launch = "launch"
     needed = "needed work"
+    cold = "cold misses"
     repeated = "repeated traffic"
     sectors = "extra sectors"
     conflicts = "bank conflicts"
     slices = "uneven slices"
     tail = "tail"
+    idle = "idle SMs"
     occupancy = "occupancy"
     queueing = "queueing"
     latency = "latency"
@@ -100,14 +112,13 @@ class TimeBreakdown:
     @classmethod
     def of_launches(cls, first: TimeBreakdown, later: TimeBreakdown, others: float) -> TimeBreakdown:
         """That of a first launch and of as many others like `later`."""
+        most = later if others > 1 else first
         parts = tuple(
-            TimePart(most.cause, one.milliseconds + others * each.milliseconds, most.decided_by)
-            for one, each in zip(first.parts, later.parts, strict=True)
-            for most in (later if others > 1 else first).parts
-            if most.cause == one.cause
+            TimePart(one.cause, one.milliseconds + others * each.milliseconds, of.decided_by)
+            for one, each, of in zip(first.parts, later.parts, most.parts, strict=True)
         )
         best = first.best_possible + others * later.best_possible
-        return cls(best, later.limit if others > 1 else first.limit, parts)
+        return cls(best, most.limit, parts)
 
     @property
     def milliseconds(self) -> float:
@@ -129,7 +140,7 @@ def time_breakdown(result: RunResult) -> TimeBreakdown | None:
     times = part.launched / part.replayed
     total = float(result.launch_time.cycles.mean)
     steps: list[tuple[TimeCause, Bounds]] = [(TimeCause.needed, best.cycles)]
-    steps += _traffic_bounds(result, best.cycles, times)
+    steps += _traffic_bounds(result, best, times)
     found, below = [(TimeCause.launch, float(best.launch_cycles), "fixed cost of a launch")], 0.0
     for cause, bounds in steps:
         component = max(bounds, key=lambda name: bounds[name])
@@ -143,14 +154,14 @@ def time_breakdown(result: RunResult) -> TimeBreakdown | None:
     )
 
 
-def _traffic_bounds(result: RunResult, needed: Bounds, times: float) -> Iterator[tuple[TimeCause, Bounds]]:
-    """The bounds of steps 3 to 6."""
+def _traffic_bounds(result: RunResult, best: SpeedOfLight, times: float) -> Iterator[tuple[TimeCause, Bounds]]:
+    """The bounds of steps 3 to 7."""
     gpu, ops = result.trials.about["gpu"], result.trials.ops
     sm, dense = gpu["sm"], _dense_shares(ops)
     counted = result.trials.counters[..., CountUnit.sectors].mean(axis=0)
     moved = counted[:, Level.dram].sum(axis=1) * times * dram_sector_cycles(gpu)
     later = float(deferred_writes(result.trials).mean()) * dram_sector_cycles(gpu)
-    repeated = {DRAM: dense @ moved + later}
+    needed, repeated = best.cycles, {DRAM: dense @ moved + later}
     extra = {DRAM: float(moved.sum()) + later}
     if gpu["l2"]["enabled"]:
         clocks = gpu["l2"]["slices"] * l2_clocks(gpu) / times
@@ -164,6 +175,7 @@ def _traffic_bounds(result: RunResult, needed: Bounds, times: float) -> Iterator
         LOAD_STORE: sum(load_store_cycles(op, sm) for op in ops) * times / sm["count"],
         CONSTANTS: sum(constant_cycles(op, sm) for op in ops) * times / sm["count"],
     }
+    yield TimeCause.cold, {**needed, DRAM: min(repeated[DRAM], best.cold_dram_cycles)}
     yield TimeCause.repeated, {**needed, **repeated}
     yield TimeCause.sectors, {**needed, **extra}
     yield TimeCause.conflicts, {**needed, **extra, **everything}
@@ -183,21 +195,24 @@ def _dense_shares(ops: list[dict[str, Any]]) -> np.ndarray:
 
 
 def _waiting(result: RunResult, part: LaunchPart, bound: float, total: float) -> Iterator[tuple[TimeCause, float, str]]:
-    """What no component's work explains: steps 7 to 9."""
+    """What no component's work explains: steps 8 to 11."""
     left = total - bound
     tail = min(left, _tail_cycles(result, part))
-    waves = f"{part.launched:,} blocks of {part.wave:,} at a time"
-    yield TimeCause.tail, tail, waves
-    left -= tail
+    yield TimeCause.tail, tail, f"{_blocks(part.launched)}, {part.wave:,} at a time"
+    left, spread = left - tail, total - tail
     limit, busy = bound_by(result)
-    if limit != LATENCY:
-        yield TimeCause.occupancy, 0.0, ""
-        yield TimeCause.queueing, left, f"{limit}, busy for {busy:.0%} of the replay"
-        return
-    filled, why = _filled(result, part)
-    few = min(left, (total - tail) * (1 - filled))
-    yield TimeCause.occupancy, few, why
-    yield TimeCause.latency, left - few, f"no component is busy for more than {busy:.0%} of the replay"
+    queued = left if limit != LATENCY else 0.0
+    sms, (held, could) = result.trials.about["gpu"]["sm"]["count"], _warps(result, part)
+    idle = min(left - queued, spread * max(0.0, 1 - part.launched / sms))
+    few = min(left - queued - idle, (spread - idle) * (1 - held / could))
+    yield TimeCause.idle, idle, f"{_blocks(part.launched)} for {sms:,} SMs"
+    yield TimeCause.occupancy, few, f"an SM holds {held:,} of {could:,} warps"
+    yield TimeCause.queueing, queued, f"{limit}, busy for {busy:.0%} of the replay"
+    yield TimeCause.latency, left - queued - idle - few, f"no component is busy for more than {busy:.0%} of the replay"
+
+
+def _blocks(count: int) -> str:
+    return f"{count:,} block{'s' * (count != 1)}"
 
 
 def _tail_cycles(result: RunResult, part: LaunchPart) -> float:
@@ -209,15 +224,11 @@ def _tail_cycles(result: RunResult, part: LaunchPart) -> float:
     return float(np.where(known, np.maximum(trials.cycles - full - at_rate, 0), 0).mean())
 
 
-def _filled(result: RunResult, part: LaunchPart) -> tuple[float, str]:
-    """The share of the warps that SMs could hold which they do hold, 0 to 1, and how that was counted."""
+def _warps(result: RunResult, part: LaunchPart) -> tuple[int, int]:
+    """The warps that an SM holds at a time, and those that it could hold."""
     trace, sm = result.trials.about["trace"], result.trials.about["gpu"]["sm"]
-    if not part.wave:
-        return 1.0, ""
     warps = ceil(prod(trace["block"]) / sm["warp_size"])
     blocks = ceil(part.launched / sm["count"])  # of the launch, for an SM
-    held, could = min(part.wave // sm["count"], blocks) * warps, min(blocks * warps, sm["max_warps"])
-    filled = min(1.0, held / could)
-    if part.launched < sm["count"]:
-        return filled * part.launched / sm["count"], f"{part.launched:,} blocks for {sm['count']:,} SMs"
-    return filled, f"an SM holds {held:,} of {could:,} warps"
+    could = min(blocks * warps, sm["max_warps"])
+    held = min(part.wave // sm["count"], blocks) * warps if part.wave else could  # older files do not state it
+    return min(held, could), could
