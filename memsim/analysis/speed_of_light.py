@@ -7,7 +7,8 @@ data can avoid (the roofline model of Williams, Waterman and Patterson, CACM 52(
   that is written first, once, but for as much as L2 may keep dirty at the end. After other launches L2 may hold as much
   of the reads. Of sectors that lanes use in part, as few as their bytes would fill in another layout.
 - L2: the sectors that are read, once, over the slices' rate.
-- L1: every instruction's lanes as dense and aligned as they can be, and shared memory without bank conflicts.
+- L1: every instruction's lanes as dense and aligned as they can be, and shared memory without bank conflicts; no less
+  than load-store units need to accept the lanes.
 - Issue slots, and the pipes of each class of instructions: as many as the trace executes.
 
 To the largest comes the time of the launch itself. Of a launch of which a part was replayed, the rest is taken to be
@@ -30,6 +31,7 @@ from memsim.analysis.utilization import (
     L2,
     LOAD_STORE,
     constant_cycles,
+    lane_cycles,
     pipe_name,
     warp_instructions,
 )
@@ -135,9 +137,11 @@ def least_load_store_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> fl
     if constant_cycles(op, sm):
         return 0.0
     if op["space"] in ON_CHIP:
-        return float(min(of["least_passes"], of["passes"]) * sm["pass_cycles"])  # fewer where lanes share words
+        passes = min(of["least_passes"], of["passes"])  # fewer where lanes share words
+        return float(max(passes * sm["pass_cycles"], lane_cycles(op, sm)))
     dense = of["least_sectors"] * SECTOR_BYTES / (gpu["l1"].get("bytes_per_cycle") or _BYTES_PER_CYCLE)
-    return float(max(dense, of["instructions"] if of["transactions"] else 0) * sm["lookup_cycles"])
+    lookups = max(dense, of["instructions"] if of["transactions"] else 0)
+    return float(max(lookups * sm["lookup_cycles"], lane_cycles(op, sm)))
 
 
 def _issue(result: RunResult) -> float:

@@ -147,9 +147,15 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     of = op.get("profile", {})
     passes = 0 if constant_cycles(op, sm) else of.get("passes", 0)
     looked_up = of.get("wavefronts") or of.get("transactions", 0)
+    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], lane_cycles(op, sm)))
+
+
+def lane_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
+    """SM cycles in which load-store units accept the lanes of a static instruction; 0 where a preset does not say."""
     lanes = sm.get("load_store_lanes")
-    least = 0 if constant_cycles(op, sm) or not lanes else of.get("instructions", 0) * -(-sm["warp_size"] // lanes)
-    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], least))
+    if not lanes or constant_cycles(op, sm):
+        return 0.0
+    return float(op.get("profile", {}).get("instructions", 0) * -(-sm["warp_size"] // lanes))
 
 
 def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
