@@ -10,7 +10,6 @@ from memsim.report.output import PrintedTable
 
 _SHOWN = 0.005  # a part with a smaller share of the time is left out of tables
 _NAMED = 3  # causes in one line
-_OF_BEST = (TimeCause.launch, TimeCause.needed)
 
 
 def shown_parts(found: TimeBreakdown) -> list[tuple[TimePart, float]]:
@@ -36,9 +35,9 @@ def best_possible_text(found: TimeBreakdown) -> str:
 
 
 def separating_causes(found: TimeBreakdown) -> str:
-    """The causes that separate the predicted from the best possible time, the largest first; may be empty."""
+    """What the time is spent on besides needed work, the largest first; may be empty."""
     causes = sorted(
-        ((share, str(part.cause)) for part, share in shown_parts(found) if part.cause not in _OF_BEST), reverse=True
+        ((share, str(part.cause)) for part, share in shown_parts(found) if part.cause != TimeCause.needed), reverse=True
     )
     return ", ".join(f"{cause} {100 * share:.0f} %" for share, cause in causes[:_NAMED])
 
@@ -46,7 +45,7 @@ def separating_causes(found: TimeBreakdown) -> str:
 def breakdown_line(found: TimeBreakdown) -> str:
     """All in one line."""
     causes = separating_causes(found)
-    return f"best possible time {best_possible_text(found)}" + (f"; the rest of the time: {causes}" if causes else "")
+    return f"best possible time {best_possible_text(found)}" + (f"; besides needed work: {causes}" if causes else "")
 
 
 def best_possible_document(found: TimeBreakdown | None) -> dict[str, Any]:

@@ -56,8 +56,8 @@ def _sentences(
         why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
         text = f"{name} takes {100 * share:.0f} % of the time, {why}"
         if (lost := group.breakdown) is not None:
-            text += f"; best possible {100 * lost.of_best:.0f} % of that"
-            text += f", the rest: {causes}" if (causes := separating_causes(lost)) else ""
+            text += f"; its best possible time is {100 * lost.of_best:.0f} % of that"
+            text += f"; besides needed work: {causes}" if (causes := separating_causes(lost)) else ""
         lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
         if share > 0.8:
             break
