@@ -19,6 +19,7 @@ from memsim.cli.profile import ProfilesProgram, profile
 from memsim.report.output import PrintedTable
 from memsim.report.profile import profile_output
 from memsim.sources.described_workloads import described_workloads
+from memsim.why import find_bottlenecks
 
 GPU, N = "tesla-c2050", 1 << 13
 
@@ -230,6 +231,16 @@ def test_page_and_table_have_one_top_finding(folder, tmp_path):
     assert call("report", tmp_path / "p.h5", "-o", page).exit_code == 0
     headings = re.findall(r"<li>\s*<h3>(.*?) <span", page.read_text())
     assert headings[0] == one["cause"]
+
+
+def test_findings_describe_the_launch_of_the_table(folder):
+    """Those of a launch after others, whose data are in L2; alone, a kernel may be bound by something else."""
+    traces = sorted(folder.glob("*.h5"))
+    found = memsim.profile_program(traces, GPU)
+    for label, group in zip(found.labels(), found.groups, strict=True):
+        causes = {one["cause"] for one in found.about["causes"][label]}
+        assert causes == {str(one.cause) for one in find_bottlenecks(group.typical)}
+        assert ("bound by latency" in causes) == (group.bound_by[0] == "latency")
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):
