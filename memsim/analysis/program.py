@@ -214,7 +214,7 @@ def _with_new_keys(path: str | Path, finding: Any) -> dict[str, Any]:
     if not isinstance(finding, dict):
         raise InputError(path, "about.findings", "holds something else than objects; the file is damaged")
     renamed = OLD_JSON_KEYS["profiled kernel"]
-    return {"advice": ""} | {renamed.get(name, name): value for name, value in finding.items()}
+    return {"advice": ""} | {renamed.get(str(name), str(name)): value for name, value in finding.items()}
 
 
 def is_program(path: str | Path) -> bool:
