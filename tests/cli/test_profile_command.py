@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -231,6 +232,17 @@ def test_page_and_table_have_one_top_finding(folder, tmp_path):
     assert call("report", tmp_path / "p.h5", "-o", page).exit_code == 0
     headings = re.findall(r"<li>\s*<h3>(.*?) <span", page.read_text())
     assert headings[0] == one["cause"]
+    assert f"Try: {one['advice']}." in unescape(page.read_text()) and "prediction interval" in page.read_text()
+
+
+def test_findings_of_older_files_have_new_keys(folder, tmp_path):
+    found = memsim.profile_program(sorted(folder.glob("*.h5")), GPU, quick=True)
+    new = {"kernel": "added", "cause": "bound by latency", "gain": None, "advice": ""}
+    old = {name: value for name, value in new.items() if name != "advice"}
+    found.about["findings"] = [old | {"place": "a.py:3", "bound": 0.5, "repair": ""}]
+    found.save(tmp_path / "old.h5")
+    (read,) = ProgramResult.load(tmp_path / "old.h5").about["findings"]
+    assert read == new | {"location": "a.py:3", "upper_bound": 0.5, "replayed": ""}
 
 
 def test_findings_describe_the_launch_of_the_table(folder):
