@@ -21,7 +21,6 @@ from memsim.support.progress import bar
 WANTED = "How_to_optimize_in_GPU and SGEMM_CUDA"
 GPUS = ("tesla-c2050", "tesla-v100", "a100", "h100", "rtx4090")
 MEGABYTES = (64, 256, 1024)  # that a copy reads
-SMALL = 0.03  # of a copy's bytes: what L2 keeps is no more than that
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,6 @@ class Copy:
         read: MB.
         kept: share of its bytes that L2 may keep, so that they need not be written.
         by_bytes: all bytes, read and written, over the bandwidth of the data buses.
-        by_bytes_moved: those that must move over it.
     """
 
     gpu: str
@@ -52,7 +50,6 @@ class Copy:
     kept: float
     best: float
     by_bytes: float
-    by_bytes_moved: float
 
 
 def run(setting: Setting) -> Outcome:
@@ -96,7 +93,7 @@ def copied(gpu: str, megabytes: int) -> Copy:
     best = bound.milliseconds - bound.launch_cycles * bound.ns_per_cycle / 1e6
     rate = bytes_per_ms(machine)
     kept = 1 - bound.dram_bytes / (2 * size)
-    return Copy(gpu, megabytes, kept, best, 2 * size / rate, bound.dram_bytes / rate)
+    return Copy(gpu, megabytes, kept, best, 2 * size / rate)
 
 
 def bytes_per_ms(gpu: GPU) -> float:
@@ -106,22 +103,18 @@ def bytes_per_ms(gpu: GPU) -> float:
 
 def _claims(found: Sequence[Compared], copies: Sequence[Copy]) -> list[Claim]:
     most = 100 * max(one.best / one.predicted for one in found)
-    few = [one for one in copies if one.kept <= SMALL]
-    claims = [
+    far = 100 * max(abs(one.best / one.by_bytes - 1) for one in copies)
+    copied_text = f"copies of 64 MB and more: distance from all bytes over the bandwidth, largest of {len(copies)}"
+    return [
         Claim(
-            f"best possible over predicted time, largest of {len(found)} kernels", math.nan, most, unit="%",
+            f"best possible over predicted time, largest of {len(found)} kernels",
+            math.nan,
+            most,
+            unit="%",
             aim=AtMost(100),
         ),
-        Claim(
-            f"copies: distance from the bytes that must move over the bandwidth, largest of {len(copies)}", math.nan,
-            100 * max(abs(one.best / one.by_bytes_moved - 1) for one in copies), unit="%", aim=AtMost(3),
-        ),
-    ]  # fmt: skip
-    if few:
-        text = "copies of which L2 keeps at most 3 %: distance from all bytes over the bandwidth, largest of"
-        far = 100 * max(abs(one.best / one.by_bytes - 1) for one in few)
-        claims.append(Claim(f"{text} {len(few)}", math.nan, far, unit="%", aim=AtMost(3)))
-    return claims
+        Claim(copied_text, math.nan, far, unit="%", aim=AtMost(3)),
+    ]
 
 
 def _table(found: Sequence[Compared]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +12,12 @@ import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
-from memsim.analysis.speed_of_light import speed_of_light
-from memsim.analysis.statistics import Sample
-from memsim.analysis.utilization import utilization
+from memsim.analysis.statistics import Interval, Sample
+from memsim.analysis.time_breakdown import TimeBreakdown, time_breakdown
+from memsim.analysis.utilization import bound_by
 from memsim.montecarlo import store
 from memsim.support import hdf5
+from memsim.support.deprecated import OLD_JSON_KEYS
 from memsim.support.errors import InputError
 from memsim.support.hdf5 import read_text, write_text
 from memsim.trace import source_text
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
 
 SCHEMA, VERSION = "memsim-program", (1, 1)
-BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel
 _MOST_GROUPS = 10_000
 
 
@@ -66,18 +67,34 @@ class LaunchGroup:
     @property
     def best_possible(self) -> float:
         """Milliseconds that all launches take at best; nan where the file does not state it."""
-        found = [speed_of_light(one) for one in (self.first, self.typical)]
-        if found[0] is None or found[1] is None:
-            return float("nan")
-        return found[0].milliseconds + (self.launches - 1) * found[1].milliseconds
+        return float("nan") if self.breakdown is None else self.breakdown.best_possible
+
+    @cached_property
+    def breakdown(self) -> TimeBreakdown | None:
+        """What separates the time of all launches from the best possible one; None where the file does not state it."""
+        first, later = time_breakdown(self.first), time_breakdown(self.typical)
+        return None if first is None or later is None else TimeBreakdown.of_launches(first, later, self._drawn)
+
+    @property
+    def prediction_interval(self) -> Interval | None:
+        """The interval that is to hold the measured time of all launches in 90 % of cases, milliseconds.
+
+        The model errs alike on all launches of a kernel. None where times are lower bounds.
+        """
+        first, later = self.first.prediction_interval, self.typical.prediction_interval
+        if first is None or later is None:
+            return None
+        return Interval(*(one + self._drawn * each for one, each in zip(first, later, strict=True)))
+
+    @property
+    def _drawn(self) -> float:
+        """How many times the typical launch's time comes to the first one's."""
+        return float((self.time.mean - self.first.kernel_time.mean) / self.typical.kernel_time.mean)
 
     @property
     def bound_by(self) -> tuple[str, float]:
         """What bounds the kernel, and how busy the busiest part of the GPU is, 0 to 1."""
-        busiest = max((part for part in utilization(self.typical) if part.busy == part.busy), key=lambda one: one.busy)
-        if busiest.busy >= BUSY:
-            return busiest.name, busiest.busy
-        return "latency", busiest.busy
+        return bound_by(self.typical)
 
     @property
     def grid(self) -> tuple[int, ...]:
@@ -91,10 +108,10 @@ class ProgramResult:
 
     Attributes:
         groups: of launches that are alike.
-        about: program, launches, interrupted, findings (a list of dicts kernel, cause, place, repair, gain, bound; gain
-            and bound are shares of the kernel's time, gain None where nothing was replayed), causes (of explained
-            kernels, by label, as :mod:`memsim.why.stored` writes them), activities (a list of
-            kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
+        about: program, launches, interrupted, findings (a list of dicts kernel, cause, location, advice, replayed,
+            gain, upper_bound; the last two are shares of the kernel's time; gain and replayed are None without a
+            replay), causes (of explained kernels, by label, as :mod:`memsim.why.stored` writes them), activities (a
+            list of kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
             :class:`memsim.capture.activities.ActivityKind`, and "launch").
     """
 
@@ -127,6 +144,13 @@ class ProgramResult:
     def time(self) -> Sample:
         """Milliseconds of all launches together, one value per trial."""
         return Sample(np.sum([group.time.values for group in self.groups], axis=0))
+
+    @property
+    def prediction_interval(self) -> Interval | None:
+        """The sum of the groups' intervals, as if the model erred alike on all kernels; None where one has none."""
+        found = [group.prediction_interval for group in self.groups]
+        bounds = [(one.low, one.high) for one in found if one is not None]
+        return Interval(*np.sum(bounds, axis=0).tolist()) if len(bounds) == len(found) else None
 
     def labels(self) -> list[str]:
         """A name for each group: its kernel's, and the grid where several groups have the same kernel."""
@@ -185,6 +209,14 @@ class ProgramResult:
         return cls(groups, about)
 
 
+def _with_new_keys(path: str | Path, finding: Any) -> dict[str, Any]:
+    """A finding of a file, under the keys of this version."""
+    if not isinstance(finding, dict):
+        raise InputError(path, "about.findings", "holds something else than objects; the file is damaged")
+    renamed = OLD_JSON_KEYS["profiled kernel"]
+    return {"advice": ""} | {renamed.get(str(name), str(name)): value for name, value in finding.items()}
+
+
 def is_program(path: str | Path) -> bool:
     """Whether a file is a program's result that can be read; of a damaged one, no."""
     return hdf5.is_readable(path, SCHEMA, VERSION)
@@ -206,6 +238,7 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
             raise InputError(path, f"about.groups[{number}].rest", "holds impossible times; the file is damaged")
     if not isinstance(about.get("findings"), list):
         raise InputError(path, "about.findings", "is not a list; the file is damaged")
+    about["findings"] = [_with_new_keys(path, one) for one in about["findings"]]
     if not isinstance(about.setdefault("causes", {}), dict):  # older files have none
         raise InputError(path, "about.causes", "is not an object; the file is damaged")
     about.setdefault("activities", [])  # a file of version 1.0 has none

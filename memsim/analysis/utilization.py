@@ -14,6 +14,8 @@ ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", 
 _PIPE_NAMES = {"alu": "ALU", "fma": "FMA", "fma_heavy": "FMAHeavy", "fp16": "FP16", "fp64": "FP64", "xu": "XU"}
 CONSTANTS = "constants' unit"
 SLICE = "busiest slice of L2"
+LATENCY = "latency"  # what bounds a kernel where no component is busy for long
+LIMITING_SHARE = 0.6  # a component that is busy for more of the time limits the kernel
 _CROWDED = 1.75  # times the mean of all slices: chance alone gives the busiest of 64 slices 1.3 times as much
 
 
@@ -66,6 +68,24 @@ def utilization(result: RunResult) -> list[ComponentUtilization]:
         *components,
         ComponentUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move"),
     ]
+
+
+def busy_shares(result: RunResult) -> dict[str, float]:
+    """By component of the GPU, the share of the time in which it is busy; those that are not known are left out."""
+    return {part.name: part.busy for part in utilization(result) if part.busy == part.busy}
+
+
+def busiest_component(result: RunResult) -> tuple[str, float]:
+    """The component that is busy for most of the time, and its share."""
+    shares = busy_shares(result)
+    name = max(shares, key=lambda part: shares[part])
+    return name, shares[name]
+
+
+def bound_by(result: RunResult) -> tuple[str, float]:
+    """What bounds a kernel, the busiest component or LATENCY, and the busiest component's share of the time."""
+    name, busy = busiest_component(result)
+    return name if busy >= LIMITING_SHARE else LATENCY, busy
 
 
 def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
@@ -127,9 +147,15 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     of = op.get("profile", {})
     passes = 0 if constant_cycles(op, sm) else of.get("passes", 0)
     looked_up = of.get("wavefronts") or of.get("transactions", 0)
+    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], lane_cycles(op, sm)))
+
+
+def lane_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
+    """SM cycles in which load-store units accept the lanes of a static instruction; 0 where a preset does not say."""
     lanes = sm.get("load_store_lanes")
-    least = 0 if constant_cycles(op, sm) or not lanes else of.get("instructions", 0) * -(-sm["warp_size"] // lanes)
-    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], least))
+    if not lanes or constant_cycles(op, sm):
+        return 0.0
+    return float(op.get("profile", {}).get("instructions", 0) * -(-sm["warp_size"] // lanes))
 
 
 def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:

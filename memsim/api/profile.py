@@ -111,13 +111,14 @@ def _explain(
 ) -> None:  # fmt: skip
     """Add the top finding of each of the kernels that take longest.
 
-    A kernel has no predicted gain where its replays, with those of the kernels before it, take long.
+    Causes are those of the typical launch, as the table describes it; what removing them saves is predicted for the
+    kernel alone. A kernel has no predicted gain where its replays, with those of the kernels before it, take long.
     """
     from memsim.api.replay import simulate
     from memsim.support.cores import chosen_jobs
-    from memsim.why import explain
     from memsim.why.explain import find_causes
     from memsim.why.gains import MOST as MOST_CAUSES
+    from memsim.why.gains import with_gains
     from memsim.why.stored import documents
 
     cores = chosen_jobs(jobs)
@@ -133,11 +134,12 @@ def _explain(
             if causes and replays <= left:
                 left -= replays
                 single = simulate(trace, machine, trials=LEAST, jobs=cores)
-                causes = explain(single, trace, jobs=cores).bottlenecks
+                causes = with_gains(single, trace, causes, jobs=cores)
             result.about["causes"][label] = documents(causes)
             if found := _top_finding(causes):
-                most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
-                found["bound"] = min(found["bound"], most) if most == most else found["bound"]
+                most = 1 - group.best_possible / group.time.mean  # nan where that is not known
+                if found["gain"] is None and most == most:  # a replay may have other instructions, which need less
+                    found["upper_bound"] = min(found["upper_bound"], most)
                 result.about["findings"].append({"kernel": label} | found)
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:
@@ -164,13 +166,12 @@ def _top_finding(causes: Sequence[Bottleneck]) -> dict[str, Any] | None:
     for one in causes:
         gain = None if one.gain is None else float(one.gain.share.mean)
         if (float(one.upper_bound) if gain is None else gain) >= LEAST_SHARE:
-            location = one.findings[0].location if one.findings else ""
-            repair = "" if one.gain is None else one.gain.transform
             return {
                 "cause": str(one.cause),
-                "place": location,
-                "repair": repair,
+                "location": one.findings[0].location if one.findings else "",
+                "advice": one.findings[0].advice if one.findings else "",
+                "replayed": None if one.gain is None else one.gain.transform,
                 "gain": gain,
-                "bound": float(one.upper_bound),
+                "upper_bound": float(one.upper_bound),
             }
     return None

@@ -177,7 +177,9 @@ def _traces(program: str, gpu: str, arguments: Sequence[str], scratch: Path, ker
 def _cause(one: Bottleneck) -> dict[str, Any]:
     return {
         "cause": str(one.cause),
-        "places": [{"place": each.location, "array": each.array, "evidence": each.evidence} for each in one.findings],
+        "locations": [
+            {"location": each.location, "array": each.array, "evidence": each.evidence} for each in one.findings
+        ],
         "hint": one.findings[0].advice if one.findings else "",
         "gain": None if one.gain is None else one.gain.share.mean,
         "upper_bound": one.upper_bound,

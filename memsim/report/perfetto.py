@@ -101,7 +101,7 @@ def _named(span: RecordedSpan, ops: Sequence[StaticInstruction]) -> tuple[str, E
         return span.name, {}
     op = ops[span.op]
     name = f"{op.kind.name} {op.text}" if span.unit in (WARP, LOAD_STORE) else span.name
-    return name, {"instruction": op.text, "place": f"{Path(op.file).name}:{op.line}"}
+    return name, {"instruction": op.text, "location": f"{Path(op.file).name}:{op.line}"}
 
 
 def _complete(name: str, kind: str, start: float, end: float, track: tuple[int, int], args: Event) -> Event:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from textwrap import fill
 from typing import Any
 
+from memsim.analysis.model_error import LEVEL
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
-from memsim.analysis.tables import number
+from memsim.analysis.tables import between, number
+from memsim.report.best_possible import best_possible_document, separating_causes
 from memsim.report.output import Block, CommandOutput, PrintedTable
+from memsim.support.deprecated import with_old_keys
+from memsim.support.terminal import prose_columns
 
-_HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "top finding")
+_HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "largest loss", "top finding")
 MOST_GRIDS = 8  # of a kernel that have rows of their own
 _NAME = 40  # characters of a kernel's name: those of templates have hundreds
-_RIGHT = (False, True, True, True, False, True, True, False)
+_RIGHT = (False, True, True, True, False, True, True, False, False)
 
 
 def profile_output(result: ProgramResult, *notes: str) -> CommandOutput:
@@ -36,19 +41,28 @@ def _records(result: ProgramResult) -> list[dict[str, Any]]:
     for label, group in zip(result.labels(), result.groups, strict=True):
         bound, busy = group.bound_by
         found = findings.get(label, {})
-        records.append({
+        record = {
             "kernel": label, "launches": group.launches, "time_ms": group.time.mean, "bound_by": bound, "busy": busy,
-            "best_possible_ms": group.best_possible, "cause": found.get("cause"), "place": found.get("place"),
-            "gain": found.get("gain"), "bound": found.get("bound"),
-        })  # fmt: skip
+            "best_possible_ms": group.best_possible,
+        } | {name: found.get(name) for name in ("cause", "location", "advice", "gain", "upper_bound")}  # fmt: skip
+        records.append(with_old_keys("profiled kernel", record))
     return records
+
+
+def _kernel_documents(result: ProgramResult) -> list[dict[str, Any]]:
+    """The records with what separates each kernel from its best possible time, and its prediction interval."""
+    return [
+        record | best_possible_document(group.breakdown) | {"prediction_interval_ms": group.prediction_interval}
+        for record, group in zip(_records(result), result.groups, strict=True)
+    ]
 
 
 def _document(result: ProgramResult) -> dict[str, Any]:
     total = result.time
     return {
         "program": result.about["program"], "gpu": result.gpu, "trials": len(total.values),
-        "time_ms": {"mean": total.mean, "interval": total.interval()}, "kernels": _records(result),
+        "time_ms": {"mean": total.mean, "interval": total.interval()},
+        "prediction_interval_ms": result.prediction_interval, "kernels": _kernel_documents(result),
     }  # fmt: skip
 
 
@@ -58,12 +72,23 @@ def _blocks(result: ProgramResult) -> list[Block]:
     within = "" if interval is None else f" ± {number(interval.width / 2, 4)}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
     take = "launch takes" if launches == 1 else "launches take"
+    its = result.prediction_interval
+    sure = "" if its is None else f"; prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}"
     return [
-        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms",
+        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms{sure}",
         PrintedTable(_HEADERS, _rows(result), _RIGHT),
         f"{trials} trials; each replays the first launch of each kernel and shape, and one drawn from the others.\n"
         "best ms: the same work with no wasted sector, no conflict and no waiting (speed of light).",
+        *_advice(result),
     ]
+
+
+def _advice(result: ProgramResult) -> list[str]:
+    """What to try, of each kernel with a finding."""
+    lines = [
+        f"{shortened(one['kernel'], _NAME)}: try: {one['advice']}" for one in result.about["findings"] if one["advice"]
+    ]
+    return ["\n".join(fill(line, prose_columns(), subsequent_indent="  ") for line in lines)] if lines else []
 
 
 def _rows(result: ProgramResult) -> list[tuple[str, ...]]:
@@ -95,6 +120,7 @@ def _row(name: str, groups: list[LaunchGroup], total: float, finding: dict[str, 
         f"{bound} ({100 * busy:.0f} % busy)" if bound == "latency" else f"{bound}, {100 * busy:.0f} %",
         number(possible, 4),
         number(100 * possible / time, 0),
+        "" if groups[0].breakdown is None else separating_causes(groups[0].breakdown).split(",")[0],
         "" if finding is None else finding_text(finding),
     )
 
@@ -102,12 +128,12 @@ def _row(name: str, groups: list[LaunchGroup], total: float, finding: dict[str, 
 def finding_text(finding: dict[str, Any]) -> str:
     """A finding in one line: what is wrong, where, and what putting it right saves.
 
-    >>> finding_text({"cause": "uncoalesced", "place": "a.cu:3", "gain": 0.25, "bound": 0.5, "repair": "x"})
+    >>> finding_text({"cause": "uncoalesced", "location": "a.cu:3", "gain": 0.25, "upper_bound": 0.5})
     'uncoalesced, a.cu:3: time -25 %'
-    >>> finding_text({"cause": "uncoalesced", "place": "", "gain": None, "bound": 0.5, "repair": ""})
+    >>> finding_text({"cause": "uncoalesced", "location": "", "gain": None, "upper_bound": 0.5})
     'uncoalesced: time -50 % at most'
     """
-    where = f"{finding['cause']}, {finding['place']}" if finding["place"] else finding["cause"]
+    where = f"{finding['cause']}, {finding['location']}" if finding["location"] else finding["cause"]
     if finding["gain"] is None:
-        return f"{where}: time -{100 * finding['bound']:.0f} % at most"
+        return f"{where}: time -{100 * finding['upper_bound']:.0f} % at most"
     return f"{where}: time -{100 * finding['gain']:.0f} %"

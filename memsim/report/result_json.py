@@ -12,6 +12,8 @@ from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
+from memsim.analysis.time_breakdown import time_breakdown
+from memsim.report.best_possible import best_possible_document
 from memsim.support.deprecated import with_old_keys
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ def document(result: RunResult, bottlenecks: Sequence[Bottleneck] | None = None)
             "kernel_time_interval_ms": result.kernel_time_interval,
             "prediction_interval_ms": result.prediction_interval,
             "kernel_time_is_least": result.is_least_time,
+            **best_possible_document(time_breakdown(result)),
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],

@@ -12,7 +12,9 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
+from memsim.analysis.time_breakdown import time_breakdown
 from memsim.gpu.components import COMPONENTS
+from memsim.report.best_possible import breakdown_table
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.report.result_json import document
 
@@ -78,10 +80,17 @@ def _blocks(result: RunResult, method: str, by: str) -> list[Block]:
         ratio_table(result, method),
         _counted(result),
         time_lines(result),
+        *_breakdown(result),
         PrintedTable.of(result.loads_by(by), title, _legend(result)),
         *_stores(result),
         *(f"note: {note}" for note in notes(result)),
     ]
+
+
+def _breakdown(result: RunResult) -> list[Block]:
+    """The best possible time and what separates the predicted one from it, where the file holds what they need."""
+    found = time_breakdown(result)
+    return [] if found is None else [breakdown_table(found)]
 
 
 def _stores(result: RunResult) -> list[Block]:

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.time_breakdown import time_breakdown
+from memsim.analysis.utilization import LATENCY, bound_by, busy_shares
+from memsim.report.best_possible import breakdown_line
 from memsim.report.output import CommandOutput, joined
 from memsim.report.result_json import document, findings_document
 from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_SHARE, Bottleneck, Finding, find_bottlenecks
-from memsim.why.limiter import LIMITING_SHARE, busiest_component, busy_shares
 
 _SHOWN = 6
 _LEAST_GAIN = 0.01  # a cause whose removal saves less is named, and no more
@@ -78,14 +80,15 @@ def _head(result: RunResult, reported: Sequence[Bottleneck], found: bool) -> str
     else:
         waste = f"no access has an attributable share of {LEAST_SHARE:.0%} of the memory time"
         what, meaning = "no findings", "no replay with a cause removed is faster" if found else waste
-    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
+    breakdown = time_breakdown(result)
+    limit = [] if breakdown is None else [breakdown_line(breakdown)]
+    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), *limit, meaning))
 
 
 def _busy(result: RunResult) -> str:
-    shares = busy_shares(result)
-    name, most = busiest_component(shares)
-    verdict = f"bound by {name}" if most >= LIMITING_SHARE else "bound by latency: no part of the GPU is busy for long"
-    ranked = sorted(shares.items(), key=lambda part: -part[1])
+    bound, _ = bound_by(result)
+    verdict = f"bound by {bound}" + (": no part of the GPU is busy for long" if bound == LATENCY else "")
+    ranked = sorted(busy_shares(result).items(), key=lambda part: -part[1])
     return f"{verdict}; busy share of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
 
 

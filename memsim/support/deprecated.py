@@ -37,6 +37,7 @@ OLD_JSON_KEYS = {
         "cost": "bounded_share",
         "bound": "upper_bound",
     },
+    "profiled kernel": {"place": "location", "bound": "upper_bound", "repair": "replayed"},
     "compared load": {"place": "location", "there": "second_location"},
 }
 """Object of JSON documents -> old key -> new key. Documents have both until version 2.0."""

@@ -7,11 +7,11 @@ from math import ceil
 import numpy as np
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.utilization import busiest_component
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
-from memsim.why.limiter import busiest_component, busy_shares
 from memsim.why.source_access import kernel_file
 from memsim.why.transforms.barriers import barriers_of_one_warp
 from memsim.why.transforms.transform import read_blocks
@@ -43,4 +43,4 @@ def find_barriers_of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bott
     )
     where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.barriers, *where, share, share, evidence, ADVICE[Cause.barriers])
-    return Bottleneck(Cause.barriers, (found,), share, 1 - busiest_component(busy_shares(result))[1])
+    return Bottleneck(Cause.barriers, (found,), share, 1 - busiest_component(result)[1])

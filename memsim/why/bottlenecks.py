@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.utilization import busiest_component, busy_shares
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
 from memsim.why.atomics import find_contended_atomics
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause, Finding
 from memsim.why.lanes import find_bank_conflicts, find_divergent_lanes, find_scattered_lanes
-from memsim.why.limiter import busiest_component, busy_shares, find_limiting_component
+from memsim.why.limiter import find_limiting_component
 from memsim.why.regime import find_too_few_warps, regime
 from memsim.why.reuse import find_evictions, find_exchanges, find_repeated_requests
 from memsim.why.skew import find_crowded_units
@@ -52,7 +53,7 @@ def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
         accesses.append(access)
         for one in _findings_of(access, result, gpu):
             by_cause.setdefault(one.cause, []).append(one)
-    if (of := regime(result, gpu)) and (few := list(find_too_few_warps(of, result, busiest_component(shares)[1]))):
+    if (of := regime(result, gpu)) and (few := list(find_too_few_warps(of, result, busiest_component(result)[1]))):
         by_cause[Cause.few_warps] = few
     for one in find_limiting_component(result, accesses):
         by_cause.setdefault(one.cause, []).append(one)

@@ -15,6 +15,7 @@ import numpy as np
 
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
+from memsim.analysis.utilization import busiest_component
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.execution import Execution
@@ -32,7 +33,6 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.why.bottlenecks import gpu_of
 from memsim.why.finding import Bottleneck, Cause, Gain
-from memsim.why.limiter import busiest_component, busy_shares
 from memsim.why.transforms import Transform, find_transforms
 
 TRIALS = 3  # the interval from two would be four times as wide
@@ -178,7 +178,7 @@ def _replayed(common: _ReplaySettings, item: _Item) -> _Transformed:
     except InputError:
         return _Transformed(transform.text, np.zeros(0, np.int64), np.zeros(0))
     then = RunResult(trials)
-    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest_component(busy_shares(then))[1])
+    return _Transformed(transform.text, trials.trial, then.kernel_time.values, busiest_component(then)[1])
 
 
 def _trials(common: _ReplaySettings, transform: Transform) -> Trials:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from memsim.analysis.result import RunResult
-from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
+from memsim.analysis.utilization import ISSUE, LIMITING_SHARE, LOAD_STORE, TENSOR, busiest_component
 from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
 from memsim.why.source_access import SourceAccess, kernel_file
 
 BANKS = 32
 WORD_BYTES = 4  # of a bank
-LIMITING_SHARE = 0.6  # a component that is busy for more of the time limits the kernel
 _PIPES = " pipes"
 _FEWER = {  # by the pipes that are busiest: what takes less of them
     "ALU": "compute indices outside of loops, in 32 bits, with powers of two for divisors; unroll",
@@ -27,25 +26,13 @@ _FEWER = {  # by the pipes that are busiest: what takes less of them
 }
 
 
-def busy_shares(result: RunResult) -> dict[str, float]:
-    """By component of the GPU, the share of the time in which it is busy; those that are not known are left out."""
-    return {part.name: part.busy for part in utilization(result) if part.busy == part.busy}
-
-
-def busiest_component(shares: Mapping[str, float]) -> tuple[str, float]:
-    """The busiest component and its share."""
-    name = max(shares, key=lambda part: shares[part])
-    return name, shares[name]
-
-
 def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> Iterator[Finding]:
     """What the busiest component is busy with, or what warps wait for.
 
     Attributable share: of a component, its share of the time; of waiting, an access's share, for as long as no
     component is busy.
     """
-    shares = busy_shares(result)
-    name, most = busiest_component(shares)
+    name, most = busiest_component(result)
     if most < LIMITING_SHARE:
         yield from _waiting(accesses, name, most)
     elif name == LOAD_STORE:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.utilization import busiest_component
 from memsim.trace.bits import popcounts
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, Space
 from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
-from memsim.why.limiter import busiest_component, busy_shares
 from memsim.why.source_access import kernel_file
 from memsim.why.transforms.transform import Blocks, read_blocks
 from memsim.why.transforms.trees import after_first_barrier
@@ -39,7 +39,7 @@ def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | N
         return None
     instructions = blocks.chunk.compute_run.astype(np.int64) + (blocks.chunk.op != NO_OP)
     portion = float(instructions[after].sum() / max(1, instructions.sum()))
-    share, room = portion / 2, 1 - busiest_component(busy_shares(result))[1]
+    share, room = portion / 2, 1 - busiest_component(result)[1]
     if share > room:
         return None
     loads = beyond[~after].sum() / np.prod(trace.launch.block) * trace.launch.warps_per_block / warps

@@ -32,7 +32,7 @@ def test_tools_answer_with_json(folder):
     assert {one["kernel"] for one in profile["kernels"]} == {"scale", "turn", "total", "weigh"}
     assert sum(one["share"] for one in profile["kernels"]) == pytest.approx(1)
     explained = tools.explain(program, "a100", kernel="scale")
-    locations = [location["place"] for one in explained["findings"] for location in one["places"]]
+    locations = [place["location"] for one in explained["findings"] for place in one["locations"]]
     assert explained["kernel"] == "scale" and any(location.startswith("kernels.cu") for location in locations)
     changed = tools.what_if(program, {"dram.channels": 20}, "a100", kernel="scale")
     assert changed["after_us"] > changed["before_us"] > 0

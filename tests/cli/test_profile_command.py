@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,7 @@ from memsim.cli.profile import ProfilesProgram, profile
 from memsim.report.output import PrintedTable
 from memsim.report.profile import profile_output
 from memsim.sources.described_workloads import described_workloads
+from memsim.why import find_bottlenecks
 
 GPU, N = "tesla-c2050", 1 << 13
 
@@ -230,6 +232,27 @@ def test_page_and_table_have_one_top_finding(folder, tmp_path):
     assert call("report", tmp_path / "p.h5", "-o", page).exit_code == 0
     headings = re.findall(r"<li>\s*<h3>(.*?) <span", page.read_text())
     assert headings[0] == one["cause"]
+    assert f"Try: {one['advice']}." in unescape(page.read_text()) and "prediction interval" in page.read_text()
+
+
+def test_findings_of_older_files_have_new_keys(folder, tmp_path):
+    found = memsim.profile_program(sorted(folder.glob("*.h5")), GPU, quick=True)
+    new = {"kernel": "added", "cause": "bound by latency", "gain": None, "advice": ""}
+    old = {name: value for name, value in new.items() if name != "advice"}
+    found.about["findings"] = [old | {"place": "a.py:3", "bound": 0.5, "repair": ""}]
+    found.save(tmp_path / "old.h5")
+    (read,) = ProgramResult.load(tmp_path / "old.h5").about["findings"]
+    assert read == new | {"location": "a.py:3", "upper_bound": 0.5, "replayed": ""}
+
+
+def test_findings_describe_the_launch_of_the_table(folder):
+    """Those of a launch after others, whose data are in L2; alone, a kernel may be bound by something else."""
+    traces = sorted(folder.glob("*.h5"))
+    found = memsim.profile_program(traces, GPU)
+    for label, group in zip(found.labels(), found.groups, strict=True):
+        causes = {one["cause"] for one in found.about["causes"][label]}
+        assert causes == {str(one.cause) for one in find_bottlenecks(group.typical)}
+        assert ("bound by latency" in causes) == (group.bound_by[0] == "latency")
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memsim.analysis.model_error import LEVEL
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.result import RunResult
-from memsim.analysis.tables import ABSENT, number, one_time
+from memsim.analysis.tables import ABSENT, between, number, one_time
 from memsim.host.profiled import profiled_timeline
+from memsim.report.best_possible import separating_causes
 from memsim.report.page.pictures import svg
 from memsim.report.profile import finding_text
 from memsim.report.timeline import timeline_figure
@@ -51,10 +53,11 @@ def _sentences(
     total, lines = result.time.mean, []
     for name, group in list(groups.items())[:2]:
         share, (bound, busy) = group.time.mean / total, group.bound_by
-        of_best = group.best_possible / group.time.mean
         why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
-        near = f", at {100 * of_best:.0f} % of the best possible speed" if of_best == of_best else ""
-        text = f"{name} takes {100 * share:.0f} % of the time, {why}{near}"
+        text = f"{name} takes {100 * share:.0f} % of the time, {why}"
+        if (lost := group.breakdown) is not None:
+            text += f"; its best possible time is {100 * lost.of_best:.0f} % of that"
+            text += f"; besides needed work: {causes}" if (causes := separating_causes(lost)) else ""
         lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
         if share > 0.8:
             break
@@ -62,12 +65,13 @@ def _sentences(
 
 
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
-    interval, total = result.time.interval(), result.time.mean
+    interval, total, its = result.time.interval(), result.time.mean, result.prediction_interval
     within = "" if interval is None else f" ± {50 * interval.width / total:.1f} %"
     possible = sum(group.best_possible for group in result.groups)
     launches, trials = sum(group.launches for group in result.groups), len(result.time.values)
     return [
         ("time of all launches", f"{one_time(total)}{within}", "95 % interval of the mean"),
+        *([("prediction interval", between(*its), f"holds the measured time in {LEVEL:.0%} of cases")] if its else []),
         (
             "best possible",
             one_time(possible) if possible == possible else ABSENT,
@@ -90,7 +94,9 @@ def _kernel(
         "launches": f"{group.launches:,}",
         "bound": f"{bound}, {100 * busy:.0f} % busy",
         "best": group.best_possible / group.time.mean,
+        "lost": "" if group.breakdown is None else separating_causes(group.breakdown),
         "finding": "" if finding is None else finding_text(dict(finding)),
+        "advice": "" if finding is None else finding["advice"],
     }
 
 

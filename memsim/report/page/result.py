@@ -9,11 +9,14 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from memsim.analysis.choices import Grouping
+from memsim.analysis.model_error import LEVEL
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import Table
-from memsim.analysis.tables import milliseconds, number, with_interval
+from memsim.analysis.tables import between, milliseconds, number, one_time, with_interval
+from memsim.analysis.time_breakdown import time_breakdown
 from memsim.analysis.utilization import utilization
 from memsim.report import figures
+from memsim.report.best_possible import shown_parts
 from memsim.report.page.pictures import svg
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
@@ -54,6 +57,7 @@ def of_result(
         "gpu": result.gpu,
         "launch": _launch(result),
         "key": _key_figures(result),
+        "breakdown": [] if (found := time_breakdown(result)) is None else shown_parts(found),
         "parts": utilization(result),
         "waiting": _waiting(result),
         "findings": _findings(bottlenecks),
@@ -92,7 +96,12 @@ def _key_figures(result: RunResult) -> list[tuple[str, str, str]]:
     """Name, value, and what it is, of the numbers that come first."""
     moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
     least = "at least " if result.is_least_time else ""
-    found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", "whole kernel")]
+    its, best = result.prediction_interval, time_breakdown(result)
+    sure = "whole kernel" if its is None else f"{LEVEL:.0%} prediction interval {between(its.low, its.high)}"
+    found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", sure)]
+    if best is not None:
+        limit = f"{100 * best.of_best:.0f} % of the predicted time; limit: {best.limit}"
+        found.append(("best possible time", one_time(best.best_possible), limit))
     for name, ratio in result.ratios.items():
         level, access = name.split("_")
         if ratio.finite.size:

@@ -6,7 +6,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from memsim.analysis.l2_rates import l2_clocks, read_cycles
+from memsim.analysis.launch_time import LaunchPart
 from memsim.analysis.result import RunResult
+from memsim.analysis.speed_of_light import speed_of_light
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figure_style import BLUE, GREEN, INK, ORANGE, panels
 from memsim.report.figures.common import draw_empty
@@ -19,7 +21,8 @@ def roofline(result: RunResult) -> Figure:
 
     A level's sectors are those that it could have served while it was busy: one that is stored in part, or whose lanes
     need several wavefronts, counts for as many as take that long. So the height of a point over its roof is the busy
-    share of the level; a point on the flat roof is bound by issue, and one far below both waits.
+    share of the level; a point on the flat roof is bound by issue, and one far below both waits. A dashed line is the
+    rate at which the kernel would take the best possible time, its launch included.
     """
     figure, (axis,) = panels(1, 1, 5.6, 3.6)
     instructions = warp_instructions(result)
@@ -49,6 +52,10 @@ def roofline(result: RunResult) -> Figure:
             markeredgecolor=INK,
             label=f"{level}, {roofs[level]:,.0f} Gsector/s, {busy[level]:.0%} busy",
         )
+    if (best := speed_of_light(result)) is not None:
+        part = LaunchPart.of(result.trials)
+        possible = instructions * part.launched / part.replayed / (best.milliseconds * 1e6)
+        axis.axhline(possible, color=INK, linestyle="--", linewidth=1, label="best possible time")
     axis.set(xlabel="warp instructions per sector", ylabel="10⁹ warp instructions per second", xlim=(low, high))
     axis.set_title(f"Instruction roofline, peak {peak:,.0f}")
     axis.legend(loc="lower right")
