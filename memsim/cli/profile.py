@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,7 +26,7 @@ from memsim.cli.options import (
     all_blocks,
     gpu_names,
 )  # fmt: skip
-from memsim.cli.output import print_output
+from memsim.cli.output import print_output, programs_print_apart
 from memsim.sources.described_workloads import described_workloads
 from memsim.support.errors import InputError
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Activities = Sequence[tuple[str, int, int]]  # kind, stream, value
 
 INTERRUPTED = 130
+CPP_STANDARD = "c++17"
 
 
 class ProfilesProgram(WithArguments):
@@ -92,7 +93,7 @@ def profile(
     include: Includes = None,
     define: Definitions = None,
     library: Libraries = None,
-    std: Standard = "c++17",
+    std: Standard = CPP_STANDARD,
     seed: Seed = 0,
     jobs: Jobs = None,
     quick: Quick = False,
@@ -125,17 +126,21 @@ def profile(
     with Scratch() as scratch:
         workloads = described_workloads(program)
         trace_folder = traces or Path(scratch) / "traces"
+        arguments = [*files[1:], *(ctx.obj or [])]
+        for_programs = {"--kernel": kernel, "--every-launch": every_launch, "-I": include, "-D": define,
+                        "-l": library, "--std": std != CPP_STANDARD}  # fmt: skip
         if workloads:
+            _refuse(program, "a kernel description", for_programs)
             recorded, activities = _described(
-                workloads, files[1:], trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
+                workloads, arguments, trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
             )
         elif program.is_dir():
-            if ctx.obj:
-                raise InputError(program, "arguments", "are for a program; a folder of traces takes none")
+            for_tracing = {"--blocks": blocks, "--whole": whole, "--traces": traces}
+            _refuse(program, "a folder of traces", for_programs | for_tracing | {"another argument": arguments})
             recorded, activities = _folder(program)
         else:
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            with _hint_to_keep(traces):
+            with _hint_to_keep(traces), programs_print_apart(chosen):
                 recorded, activities = _captured(
                     files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
                     blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
@@ -162,6 +167,12 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
     file = out or Path(f"{program.resolve().stem}.profile.h5")
     check_file(file, force or (out is None and file.is_file() and is_program(file)))
     return file
+
+
+def _refuse(program: Path, form: str, given: Mapping[str, object]) -> None:
+    """Refuse the first option that was given and that is for programs."""
+    for option in (name for name, value in given.items() if value):
+        raise InputError(program, option, f"is for a program that memsim runs; this is {form}, so leave it out")
 
 
 def _folder(folder: Path) -> tuple[list[Trace], Activities]:
