@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -281,6 +282,27 @@ def test_page_and_table_have_one_top_finding(folder, tmp_path):
     assert call("report", tmp_path / "p.h5", "-o", page).exit_code == 0
     headings = re.findall(r"<li>\s*<h3>(.*?) <span", page.read_text())
     assert headings[0] == one["cause"]
+
+
+@pytest.mark.parametrize(("after", "kept"), [(0, 0), (2, 2)])
+def test_interrupt_keeps_finished_trials(folder, tmp_path, monkeypatch, after, kept):
+    @contextmanager
+    def phases(quiet):
+        def stop(phase, done, every, note):
+            if done == after:
+                raise KeyboardInterrupt
+
+        yield stop
+
+    monkeypatch.setattr("memsim.cli.profile._phases", phases)
+    out = tmp_path / "p.h5"
+    done = call("profile", folder, "--gpu", GPU, "-o", out, "-j", "1")
+    assert done.exit_code == 130
+    if kept:
+        assert f"memsim: interrupted: 2 trials kept in {out}" in done.stderr and "added" in done.stdout
+        assert len(ProgramResult.load(out).time.values) == kept
+    else:
+        assert "memsim: interrupted; nothing was kept" in done.stderr and not out.exists()
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):
