@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -105,7 +106,7 @@ def profile(
 
     It runs the program as `memsim capture` does, and prints its kernels by time. One replay stands for all launches
     that are alike; memsim replays further launches until the program's time is known within 1 %. `memsim show` and
-    `memsim report` read the file that it writes. Ctrl-C keeps the finished trials.
+    `memsim report` read the file that it writes. Ctrl-C keeps finished trials or traces.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 
@@ -140,12 +141,12 @@ def profile(
             recorded, activities = _folder(program)
         else:
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            with _hint_to_keep(traces), programs_print_apart(chosen):
+            with _keeping(trace_folder if traces is None else None, file), programs_print_apart(chosen):
                 recorded, activities = _captured(
                     files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
                     blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
                 )  # fmt: skip
-        with _phases(quiet) as progress:
+        with _keeping(trace_folder if traces is None else None, file), _phases(quiet) as progress:
             found = profile_program(
                 recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
                 activities=activities,
@@ -244,14 +245,23 @@ def _captured(
 
 
 @contextmanager
-def _hint_to_keep(traces: Path | None) -> Iterator[None]:
-    """Where traces are temporary, an interrupt names the option that would have kept them."""
+def _keeping(temporary: Path | None, out: Path) -> Iterator[None]:
+    """Ctrl-C moves the finished traces of a temporary folder next to the output."""
+    from memsim.sources.outputs import SUFFIX
+
+    kept = out.with_name(f"{out.name.partition('.')[0]}.traces")
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        if traces is None:
-            raise KeyboardInterrupt("nothing was kept; --traces FOLDER keeps finished traces") from interrupt
-        raise
+        count = len(list(temporary.glob(f"*{SUFFIX}"))) if temporary is not None else 0
+        if temporary is None or not count:
+            raise
+        if kept.exists():
+            problem = f"nothing was kept, as {kept} exists; --traces FOLDER keeps finished traces"
+            raise KeyboardInterrupt(problem) from interrupt
+        shutil.move(temporary, kept)
+        traces = f"{count} finished trace{'s' * (count != 1)}"
+        raise KeyboardInterrupt(f"kept {traces}; memsim profile {kept} replays them") from interrupt
 
 
 @contextmanager
@@ -259,14 +269,16 @@ def _phases(quiet: bool) -> Iterator[Any]:
     """A bar for each phase; in a pipe, a line when one begins."""
     from memsim.support.progress import bar
 
-    begun: set[str] = set()
-    with bar("trials", hidden=quiet) as replaying, bar("kernels", hidden=quiet, delay=0.5) as explaining:
+    shown: dict[str, Any] = {}
+    with ExitStack() as bars:
 
         def report(phase: str, done: int, every: int, note: str) -> None:
-            if phase not in begun:
-                begun.add(phase)
+            if phase not in shown:
+                bars.close()
                 _tell(phase, quiet)
-            (explaining if phase == "explaining" else replaying)(done, every, f"{phase} {note}".strip())
+                unit, delay = ("kernels", 0.5) if phase == "explaining" else ("trials", 0.0)
+                shown[phase] = bars.enter_context(bar(unit, hidden=quiet, delay=delay))
+            shown[phase](done, every, f"{phase} {note}".strip())
 
         yield report
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from contextlib import contextmanager
 from types import SimpleNamespace
 
@@ -303,6 +304,22 @@ def test_interrupt_keeps_finished_trials(folder, tmp_path, monkeypatch, after, k
         assert len(ProgramResult.load(out).time.values) == kept
     else:
         assert "memsim: interrupted; nothing was kept" in done.stderr and not out.exists()
+
+
+def test_interrupted_capture_keeps_finished_traces(folder, tmp_path, monkeypatch):
+    def stop(*arguments, out, **options):
+        out.mkdir()
+        for number in (0, 1):
+            shutil.copy(folder / f"{('add', 'halve')[number]}-{number}.h5", out)
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("memsim.api.capture", stop)
+    done = call("profile", "app.cu")
+    assert done.exit_code == 130 and "kept 2 finished traces; memsim profile app.traces replays them" in done.stderr
+    assert sorted(one.name for one in (tmp_path / "app.traces").iterdir()) == ["add-0.h5", "halve-1.h5"]
+    again = call("profile", "app.cu")
+    assert again.exit_code == 130 and "nothing was kept, as app.traces exists" in again.stderr
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):
