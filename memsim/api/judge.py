@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.judge.batch import PathLines
 
+_MOST_MEMORY = 1 << 62  # bytes that a limit of a process can state
+
 
 def judge(
     candidates: str | Path | Sequence[str | Path] | PathLines,
@@ -20,7 +23,7 @@ def judge(
     gpu: GPU | str | Path = DEFAULT_GPU,
     *,
     seconds: float = 20.0,
-    memory_bytes: int = 4 << 30,
+    memory_bytes: float = 4 << 30,
     gains: bool = False,
     jobs: int | None = None,
 ) -> Iterator[dict[str, Any]]:
@@ -52,11 +55,12 @@ def judge(
     from memsim.judge.task import read_task
     from memsim.support.cores import chosen_jobs
 
-    if seconds <= 0 or memory_bytes <= 0:
-        raise InputError("judge", "budget", "is not positive; give seconds and bytes above 0")
+    for name, value, most in (("seconds", seconds, inf), ("memory", memory_bytes, _MOST_MEMORY)):
+        if not 0 < value < most:
+            raise InputError("judge", name, f"is {value:g}; give a number above 0 and below {most:g}")
     given = candidates if isinstance(candidates, PathLines) else _files(candidates)
     ready = Judge(read_task(Path(task)), named_gpu(gpu), gains)
-    return judge_all(given, ready, Budget(seconds, memory_bytes), chosen_jobs(jobs))
+    return judge_all(given, ready, Budget(seconds, int(memory_bytes)), chosen_jobs(jobs))
 
 
 def _files(given: str | Path | Sequence[str | Path]) -> list[Path]:

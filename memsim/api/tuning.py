@@ -27,7 +27,7 @@ def prune(
 
     Args:
         configs, named_args, kwargs: as Triton's autotuner gives them.
-        keep: how many to keep, the fastest first.
+        keep: how many to keep, the fastest first; where there are no more, all are kept as they are.
         gpu, kernel: as for :func:`predicted_times`.
 
     Raises:

@@ -37,6 +37,7 @@ _HEADERS = {
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
+KEEPS_LOG = "memsim capture --keep FOLDER keeps nvcc's log"
 LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without being used
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
@@ -278,7 +279,7 @@ def _advice(error: str) -> str:
         if wheel := wheel_of(error.partition(":")[0].strip()):
             return f"the CUDA toolkit has this header, or pip install {wheel}"
         return "-I FOLDER adds a folder of header files"
-    return "memsim capture --keep FOLDER keeps nvcc's log"
+    return KEEPS_LOG
 
 
 def _dependencies(file: Path) -> Iterator[str]:

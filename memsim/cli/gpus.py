@@ -93,6 +93,8 @@ def new(
     from memsim.gpu.data_sheet import DataSheet, described
     from memsim.report.inputs import own_gpu_toml
 
+    if not name.strip(".") or Path(name).name != name:
+        raise InputError("memsim gpus new", "NAME", f"is {name!r}; give a name, and the file in another folder with -o")
     file = out or Path(f"{name}.toml")
     check_file(file, force)
     sheet = DataSheet(name, like, sms, clock, round(l2 * 2**20), bus, bandwidth, memory, memory_like, source)

@@ -46,7 +46,7 @@ def judge(
 
     given = PathLines(0) if candidates == ["-"] else candidates
     all_right = True
-    for one in api.judge(given, task, gpu, seconds=seconds, memory_bytes=round(memory * 1e9), gains=gains, jobs=jobs):
+    for one in api.judge(given, task, gpu, seconds=seconds, memory_bytes=memory * 1e9, gains=gains, jobs=jobs):
         all_right = all_right and one["verdict"] == "right"
         typer.echo(json.dumps(one, allow_nan=False) if as_json else _line(one))
     if not all_right:

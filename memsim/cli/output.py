@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +33,25 @@ def print_output(output: CommandOutput, format: str = "text", quiet: bool = Fals
     if not (quiet and format in FOR_PEOPLE):
         text = rendered(output, format)
         typer.echo(painted(text) if format == "text" else text)
+
+
+@contextmanager
+def programs_print_apart(format: str) -> Iterator[None]:
+    """What programs print inside goes to standard error if the format is for data, of which standard output is full."""
+    from memsim.report.formats import FOR_PEOPLE
+
+    if format in FOR_PEOPLE:
+        yield
+        return
+    sys.stdout.flush()
+    own = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(own, 1)
+        os.close(own)
 
 
 def print_traces(traces: list[Trace]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,7 +27,7 @@ from memsim.cli.options import (
     all_blocks,
     gpu_names,
 )  # fmt: skip
-from memsim.cli.output import print_output
+from memsim.cli.output import print_output, programs_print_apart
 from memsim.sources.described_workloads import described_workloads
 from memsim.support.errors import InputError
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Activities = Sequence[tuple[str, int, int]]  # kind, stream, value
 
 INTERRUPTED = 130
+CPP_STANDARD = "c++17"
 
 
 class ProfilesProgram(WithArguments):
@@ -92,7 +94,7 @@ def profile(
     include: Includes = None,
     define: Definitions = None,
     library: Libraries = None,
-    std: Standard = "c++17",
+    std: Standard = CPP_STANDARD,
     seed: Seed = 0,
     jobs: Jobs = None,
     quick: Quick = False,
@@ -104,7 +106,7 @@ def profile(
 
     It runs the program as `memsim capture` does, and prints its kernels by time. One replay stands for all launches
     that are alike; memsim replays further launches until the program's time is known within 1 %. `memsim show` and
-    `memsim report` read the file that it writes. Ctrl-C keeps the finished trials.
+    `memsim report` read the file that it writes. Ctrl-C keeps finished trials or traces.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 
@@ -125,22 +127,26 @@ def profile(
     with Scratch() as scratch:
         workloads = described_workloads(program)
         trace_folder = traces or Path(scratch) / "traces"
+        arguments = [*files[1:], *(ctx.obj or [])]
+        for_programs = {"--kernel": kernel, "--every-launch": every_launch, "-I": include, "-D": define,
+                        "-l": library, "--std": std != CPP_STANDARD}  # fmt: skip
         if workloads:
+            _refuse(program, "a kernel description", for_programs)
             recorded, activities = _described(
-                workloads, files[1:], trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
+                workloads, arguments, trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
             )
         elif program.is_dir():
-            if ctx.obj:
-                raise InputError(program, "arguments", "are for a program; a folder of traces takes none")
+            for_tracing = {"--blocks": blocks, "--whole": whole, "--traces": traces}
+            _refuse(program, "a folder of traces", for_programs | for_tracing | {"another argument": arguments})
             recorded, activities = _folder(program)
         else:
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            with _hint_to_keep(traces):
+            with _keeping(trace_folder if traces is None else None, file), programs_print_apart(chosen):
                 recorded, activities = _captured(
                     files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
                     blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
                 )  # fmt: skip
-        with _phases(quiet) as progress:
+        with _keeping(trace_folder if traces is None else None, file), _phases(quiet) as progress:
             found = profile_program(
                 recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
                 activities=activities,
@@ -162,6 +168,12 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
     file = out or Path(f"{program.resolve().stem}.profile.h5")
     check_file(file, force or (out is None and file.is_file() and is_program(file)))
     return file
+
+
+def _refuse(program: Path, form: str, given: Mapping[str, object]) -> None:
+    """Refuse the first option that was given and that is for programs."""
+    for option in (name for name, value in given.items() if value):
+        raise InputError(program, option, f"is for a program that memsim runs; this is {form}, so leave it out")
 
 
 def _folder(folder: Path) -> tuple[list[Trace], Activities]:
@@ -233,14 +245,23 @@ def _captured(
 
 
 @contextmanager
-def _hint_to_keep(traces: Path | None) -> Iterator[None]:
-    """Where traces are temporary, an interrupt names the option that would have kept them."""
+def _keeping(temporary: Path | None, out: Path) -> Iterator[None]:
+    """Ctrl-C moves the finished traces of a temporary folder next to the output."""
+    from memsim.sources.outputs import SUFFIX
+
+    kept = out.with_name(f"{out.name.partition('.')[0]}.traces")
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        if traces is None:
-            raise KeyboardInterrupt("nothing was kept; --traces FOLDER keeps finished traces") from interrupt
-        raise
+        count = len(list(temporary.glob(f"*{SUFFIX}"))) if temporary is not None else 0
+        if temporary is None or not count:
+            raise
+        if kept.exists():
+            problem = f"nothing was kept, as {kept} exists; --traces FOLDER keeps finished traces"
+            raise KeyboardInterrupt(problem) from interrupt
+        shutil.move(temporary, kept)
+        traces = f"{count} finished trace{'s' * (count != 1)}"
+        raise KeyboardInterrupt(f"kept {traces}; memsim profile {kept} replays them") from interrupt
 
 
 @contextmanager
@@ -248,14 +269,16 @@ def _phases(quiet: bool) -> Iterator[Any]:
     """A bar for each phase; in a pipe, a line when one begins."""
     from memsim.support.progress import bar
 
-    begun: set[str] = set()
-    with bar("trials", hidden=quiet) as replaying, bar("kernels", hidden=quiet, delay=0.5) as explaining:
+    shown: dict[str, Any] = {}
+    with ExitStack() as bars:
 
         def report(phase: str, done: int, every: int, note: str) -> None:
-            if phase not in begun:
-                begun.add(phase)
+            if phase not in shown:
+                bars.close()
                 _tell(phase, quiet)
-            (explaining if phase == "explaining" else replaying)(done, every, f"{phase} {note}".strip())
+                unit, delay = ("kernels", 0.5) if phase == "explaining" else ("trials", 0.0)
+                shown[phase] = bars.enter_context(bar(unit, hidden=quiet, delay=delay))
+            shown[phase](done, every, f"{phase} {note}".strip())
 
         yield report
 

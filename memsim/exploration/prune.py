@@ -43,11 +43,15 @@ def predicted_times(
         kwargs: ``grid``, and further arguments of the launch.
 
     Raises:
-        InputError: Triton is not installed, no kernel or grid is given, or no configuration can be simulated.
+        InputError: Triton is not installed, no kernel or grid is given, something else than a configuration is given,
+            or none can be simulated.
     """
     function, timer = kernel if kernel is not None else _of_caller(), BenchmarkTimer(gpu, report=lambda line: None)
     if "grid" not in kwargs:
         raise InputError("prune", "grid", "is not given; call the kernel as kernel[grid](...), or give grid=")
+    for config in configs:
+        if not hasattr(config, "all_kwargs"):
+            raise InputError("prune", "configs", f"has a {type(config).__name__}; give triton.Config alone")
     memory, addresses = DeviceMemory(), dict[str, Any]()
     for name, value in named_args.items():
         addresses[name] = _address(value, name, memory)

@@ -1,4 +1,4 @@
-"""Compares the configurations of a kernel that a program tunes with Triton's autotuner, without a GPU."""
+"""Compares the configurations of a kernel that a program tunes by Triton or torch.compile, without a GPU."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memsim.exploration.model import modelled
 from memsim.exploration.search import ONE_WAVE, Effort, Exploration, ExplorationRequest, Progress, SearchTask, search
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
+from memsim.sources.described_workloads import described_workloads
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
@@ -21,11 +22,14 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 _LARGEST_FILE = 1 << 20
-_NOT_TUNED = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
+_NOT_TUNED = (
+    "tunes no kernel; give one with @triton.autotune and two configurations or more, or torch.compile with "
+    "max_autotune_pointwise, and launch it"
+)
 
 
 def is_program(path: str | Path) -> bool:
-    """Whether a file is a program that imports Triton itself, and so no file of workloads.
+    """Whether a file is a program that imports Triton, or torch and describes no workload.
 
     Raises:
         InputError: it cannot be read, or is larger than any program.
@@ -42,7 +46,7 @@ def is_program(path: str | Path) -> bool:
     except (SyntaxError, ValueError):
         return False
     imported = {name for node in ast.walk(tree) for name in _imports(node)}
-    return "triton" in imported
+    return "triton" in imported or ("torch" in imported and not described_workloads(file))
 
 
 def explore_tuned(

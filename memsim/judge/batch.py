@@ -132,7 +132,7 @@ def warm_up(judge: Judge) -> None:
     """Judge a kernel of memsim's own in this process, so that those forked from it have all loops loaded.
 
     Raises:
-        InputError: there is no compiler.
+        InputError: the compiler is missing, or nothing can be compiled for the GPU.
     """
     given = np.arange(64, dtype=np.float32)
     arguments = {"a": np.zeros(64, np.float32), "b": given, "n": 5}
@@ -141,5 +141,6 @@ def warm_up(judge: Judge) -> None:
         (folder / "warm.cu").write_text(_WARM)
         right = {"a": 2 * given[::-1]}
         task = JudgeTask(folder, "warm", (1, 1, 1), (64, 1, 1), 0, arguments, right)
-        found = Judge(task, judge.gpu, judge.gains).judge(folder / "warm.cu", folder)
-        assert found["verdict"] == "right", found["error"]
+        found = empty_document(folder / "warm.cu", task, judge.gpu)
+        Judge(task, judge.gpu, judge.gains).fill(found, folder / "warm.cu", folder)
+        assert found["verdict"] == "right", found["outputs"]

@@ -12,7 +12,7 @@ import numpy as np
 from memsim.analysis.program import LaunchGroup
 from memsim.analysis.result import RunResult
 from memsim.analysis.speed_of_light import speed_of_light
-from memsim.capture.build import LENIENT, first_error
+from memsim.capture.build import KEEPS_LOG, LENIENT, first_error
 from memsim.capture.compilers import find_compiler
 from memsim.capture.nvcc import architecture_of
 from memsim.gpu.config import GPU
@@ -78,7 +78,7 @@ class Judge:
         """
         document = empty_document(candidate, self.task, self.gpu)
         try:
-            self._judge(candidate, folder, document)
+            self.fill(document, candidate, folder)
         except CandidateFailure as failure:
             document |= failed(failure.verdict, failure.kind, str(failure), failure.file, failure.line)
         except MemoryError:
@@ -89,7 +89,12 @@ class Judge:
             document |= failed("failed", "internal", f"{type(error).__name__}: {error}")
         return document
 
-    def _judge(self, candidate: Path, folder: Path, document: dict[str, Any]) -> None:
+    def fill(self, document: dict[str, Any], candidate: Path, folder: Path) -> None:
+        """Fill in the document of a candidate that comes to its end.
+
+        Raises:
+            CandidateFailure, InputError: it does not, or the GPU or the compiler cannot be used.
+        """
         text = self._compiled(candidate, folder)
         arrays = {
             name: np.array(one, order="C") for name, one in self.task.arguments.items() if isinstance(one, np.ndarray)
@@ -122,7 +127,7 @@ class Judge:
             error = first_error(f"{done.stdout}{done.stderr}", candidate)
             file, _, line = error.where.rpartition(":")
             number = int(line) if line.isdigit() else 0
-            words = error.problem.removeprefix("does not compile: ").rpartition(" (--keep")[0] or error.problem
+            words = error.problem.removeprefix("does not compile: ").removesuffix(f" ({KEEPS_LOG})")
             raise CandidateFailure("does not compile", "compilation", words, file or str(candidate), number)
         return made.read_text("latin-1")
 
@@ -234,7 +239,8 @@ def compared(found: np.ndarray, expected: np.ndarray, task: JudgeTask) -> dict[s
     """
     mine, right = found.reshape(-1), expected.reshape(-1)
     if np.issubdtype(mine.dtype, np.inexact):
-        mine, right = mine.astype(np.float64), right.astype(np.float64)
+        wide = np.complex128 if np.iscomplexobj(mine) or np.iscomplexobj(right) else np.float64
+        mine, right = mine.astype(wide), right.astype(wide)
         finite = np.abs(right[np.isfinite(right)])
         allowed = task.tolerance * float(finite.max(initial=0.0))
         same = (mine == right) | (np.isnan(mine) & np.isnan(right))

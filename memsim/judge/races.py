@@ -68,46 +68,53 @@ def _of_block(trace: Trace, chunk: Chunk, warps: range) -> set[tuple[int, int]] 
     """Pairs of ops that race in a block; None where its barriers are not understood."""
     kinds = np.array([_KINDS[op.kind] if op.space == Space.shared else -1 for op in trace.ops])
     widths = np.array([op.width for op in trace.ops])
-    chunks, counts = [], set()
-    for warp in warps:
-        rows = np.arange(chunk.first_instruction[warp], chunk.first_instruction[warp + 1])
-        flags = chunk.flags[rows]
-        if (flags & (Flag.arrives | Flag.awaits)).any():
-            return None
-        barriers = (flags & Flag.barrier) != 0
-        counts.add(int(barriers.sum()))
-        interval = np.cumsum(barriers)
-        access = chunk.op[rows] != NO_OP
-        access[access] = kinds[chunk.op[rows[access]]] >= 0
-        if access.any():
-            chunks.append(_bytes(chunk, rows[access], interval[access], warp, widths))
-    if len(counts) > 1:
+    begins = chunk.first_instruction[warps.start : warps.stop + 1].astype(np.int64)
+    rows = np.arange(begins[0], begins[-1])
+    flags = chunk.flags[rows]
+    if (flags & (Flag.arrives | Flag.awaits)).any():
         return None
-    return _pairs(np.concatenate(chunks), kinds) if chunks else set()
+    passed = np.cumsum((flags & Flag.barrier) != 0)
+    before = np.concatenate([[0], passed])[begins - begins[0]]
+    if len(np.unique(np.diff(before))) > 1:
+        return None
+    warp = np.repeat(np.arange(len(warps)), np.diff(begins))
+    access = chunk.op[rows] != NO_OP
+    access[access] = kinds[chunk.op[rows[access]]] >= 0
+    if not access.any():
+        return set()
+    interval = passed - before[warp]
+    return _pairs(_bytes(chunk, rows[access], interval[access], warp[access], widths), kinds)
 
 
-def _bytes(chunk: Chunk, rows: np.ndarray, interval: np.ndarray, warp: int, widths: np.ndarray) -> np.ndarray:
-    """A row for each byte that a warp's accesses touch, once per op: interval, byte, warp, op."""
+def _bytes(chunk: Chunk, rows: np.ndarray, interval: np.ndarray, warp: np.ndarray, widths: np.ndarray) -> np.ndarray:
+    """A row for each byte that accesses touch, once per warp and op, ascending: interval, byte, warp, op."""
     addresses, ops = lane_addresses(chunk, rows), chunk.op[rows].astype(np.int64)
+    active = addresses != IDLE
+    touched = addresses[active]
+    if not len(touched):
+        return np.empty((0, 4), np.int64)
+    low, warps, per_warp = touched.min(), warp.max() + 1, len(widths)  # one number holds all four: quick to sort
+    span = touched.max() + widths.max() - low
+    of_row = (interval * span * warps + warp) * per_warp + ops
     found = []
     for width in np.unique(widths[ops]):
-        chosen = widths[ops] == width
-        touched = addresses[chosen][:, :, None] + np.arange(width)
-        active = np.repeat((addresses[chosen] != IDLE)[:, :, None], width, axis=2)
-        shape = touched.shape
-        columns = [
-            np.broadcast_to(interval[chosen][:, None, None], shape)[active],
-            touched[active],
-            np.full(int(active.sum()), warp),
-            np.broadcast_to(ops[chosen][:, None, None], shape)[active],
-        ]
-        found.append(np.unique(np.stack(columns, axis=1), axis=0))
-    return np.concatenate(found)
+        chosen = active & (widths[ops] == width)[:, None]
+        first = of_row[chosen.nonzero()[0]] + (addresses[chosen] - low) * warps * per_warp
+        found.append((first[:, None] + np.arange(width) * warps * per_warp).reshape(-1))
+    rest, op = np.divmod(np.unique(np.concatenate(found)), per_warp)
+    rest, its_warp = np.divmod(rest, warps)
+    return np.stack([*np.divmod(rest, span), its_warp, op], axis=1)
 
 
 def _pairs(rows: np.ndarray, kinds: np.ndarray) -> set[tuple[int, int]]:
-    """Pairs of ops that touch a byte in the same interval from different warps, at least one as a store."""
-    rows = rows[np.lexsort((rows[:, 3], rows[:, 2], rows[:, 1], rows[:, 0]))]
+    """Pairs of ops that touch a byte in the same interval from different warps, at least one as a store.
+
+    Args:
+        rows: of :func:`_bytes`.
+        kinds: of the ops.
+    """
+    if not len(rows):
+        return set()
     change = np.flatnonzero((np.diff(rows[:, :2], axis=0) != 0).any(axis=1)) + 1
     starts, stops = np.concatenate([[0], change]), np.concatenate([change, [len(rows)]])
     several = rows[starts, 2] != rows[stops - 1, 2]  # rows of a byte are sorted by warp

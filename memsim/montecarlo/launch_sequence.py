@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,15 @@ from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, check_numbers, tables, worthwhile_jobs
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials, arrays_of, trial_of
+from memsim.support.progress import phase
 from memsim.support.result_cache import StoredRows
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
+
+_TICK = 0.5  # seconds between two looks at how many launches are replayed
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,11 @@ class LaunchSequences:
             jobs = worthwhile_jobs(
                 [self._executions[position].transactions for position in todo[0].positions], len(todo)
             )
-        job = partial(_trial, self._executions, self.seed)
-        with closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
+        replayed = self.folder / "replayed"
+        replayed.write_bytes(b"")
+        job = partial(_trial, self._executions, self.seed, replayed)
+        launches = sum(len(sequence.positions) for sequence in todo)
+        with _counted(replayed, launches), closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
             for number, found in replays:
                 sequence = todo[number]
                 for position, trial in zip(sequence.positions, found, strict=True):
@@ -241,8 +248,28 @@ def run_program(
         return [Trials.of(so_far(position), **sequences.texts(position, provenance or {})) for position in positions]
 
 
-def _trial(executions: Mapping[int, Execution], seed: int, sequence: LaunchSequence) -> list[Trial]:
-    """The launches of a sequence, one after another."""
+@contextmanager
+def _counted(replayed: Path, launches: int) -> Iterator[None]:
+    """Show how many launches are replayed; each adds a byte to the file, in whatever process."""
+    ended = Event()
+    with phase("replaying", "launches", launches) as advance:
+
+        def watch() -> None:
+            while not ended.wait(_TICK):
+                advance(replayed.stat().st_size, launches)
+
+        watching = Thread(target=watch, daemon=True)
+        watching.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watching.join()
+            advance(replayed.stat().st_size, launches)
+
+
+def _trial(executions: Mapping[int, Execution], seed: int, replayed: Path, sequence: LaunchSequence) -> list[Trial]:
+    """The launches of a sequence, one after another; each adds a byte to a file."""
     before: System | None = None
     layouts: dict[int, AddressLayout] = {}  # by the sets of L1, which each launch's shared memory decides on
     (first, _) = np.random.SeedSequence(seed, spawn_key=(sequence.trial, sequence.positions[0])).spawn(2)
@@ -260,4 +287,6 @@ def _trial(executions: Mapping[int, Execution], seed: int, sequence: LaunchSeque
             carry_over_l2(before.machine, system.machine)
         found.append(system.run(grouping=np.random.default_rng(grouping)))
         before, layouts[gpu.l1.sets] = system, system.where
+        with replayed.open("ab", buffering=0) as file:
+            file.write(b".")
     return found

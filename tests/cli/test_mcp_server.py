@@ -24,6 +24,11 @@ def folder(tmp_path):
     return tmp_path
 
 
+def environment():
+    """Of a server that imports what this process does; by default it would inherit a few variables alone."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 @needs_capture
 @pytest.mark.slow
 def test_tools_answer_with_json(folder):
@@ -63,8 +68,7 @@ def test_server_in_a_script_without_guard(tmp_path):
     script.write_text(f"open({str(runs)!r}, 'a').write('x')\nfrom memsim.cli.mcp import mcp\nmcp()\n")
 
     async def talk():
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        server = StdioServerParameters(command=sys.executable, args=[str(script)], env=environment)
+        server = StdioServerParameters(command=sys.executable, args=[str(script)], env=environment())
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             return await session.call_tool("explain", {"program": "nothing.cu"})
@@ -82,7 +86,8 @@ def test_client_calls_tools_over_streams(folder):
     from mcp import ClientSession, StdioServerParameters, stdio_client
 
     async def talk():
-        server = StdioServerParameters(command=sys.executable, args=["-m", "memsim", "mcp"], cwd=str(folder))
+        command = ["-m", "memsim", "mcp"]
+        server = StdioServerParameters(command=sys.executable, args=command, cwd=str(folder), env=environment())
         async with stdio_client(server) as streams, ClientSession(*streams) as session:
             await session.initialize()
             names = {one.name for one in (await session.list_tools()).tools}

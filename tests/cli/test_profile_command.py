@@ -5,10 +5,14 @@ from __future__ import annotations
 import json
 import re
 from html import unescape
+import shutil
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 import typer
+from compilers import needs_capture
+from here import run_here
 from typer.testing import CliRunner
 
 import memsim
@@ -114,12 +118,61 @@ def test_descriptions_are_profiled_in_one_command(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"), [("m=1", "m is not a parameter of add"), ("many", "many is not understood")]
+    ("given", "problem"),
+    [
+        (["m=1"], "m is not a parameter of add"),
+        (["many"], "many is not understood"),
+        (["n=4096", "--", "many"], "many is not understood"),
+        (["--kernel", "add"], "--kernel is for a program"),
+        (["--every-launch"], "--every-launch is for a program"),
+        (["-D", "N=3"], "-D is for a program"),
+    ],
 )
-def test_wrong_parameter_of_description_is_refused(tmp_path, given, problem):
+def test_wrong_arguments_of_description_are_refused(tmp_path, given, problem):
     (tmp_path / "kernels.py").write_text(DESCRIPTIONS)
-    done = call("profile", tmp_path / "kernels.py", given)
+    done = call("profile", tmp_path / "kernels.py", *given)
     assert done.exit_code == 2 and problem in done.output
+
+
+@pytest.mark.parametrize(
+    "given", [["--kernel", "x"], ["--blocks", "0:1"], ["--every-launch"], ["--std", "c++20"], ["--traces", "t"]]
+)
+def test_options_of_programs_are_refused_for_folders(folder, given):
+    done = call("profile", folder, *given, "-o", folder / "refused.h5")
+    assert done.exit_code == 2 and f"{given[0]} is for a program that memsim runs" in done.output
+
+
+def test_folder_takes_no_arguments(folder):
+    for given in (["other/"], ["--", "5"]):
+        done = call("profile", folder, *given)
+        assert done.exit_code == 2 and "another argument is for a program" in done.output
+
+
+PRINTING = r"""
+#include <cstdio>
+__global__ void k(int *a) { a[threadIdx.x] = 1; }
+int main() {
+  int *a;
+  cudaMalloc(&a, 256);
+  k<<<1, 64>>>(a);
+  printf("its own line\n");
+}
+"""
+
+
+@needs_capture
+@pytest.mark.slow
+def test_output_of_programs_leaves_json_whole(tmp_path):
+    (tmp_path / "app.cu").write_text(PRINTING)
+    assert run_here(tmp_path, ["check", "--update", "app.cu"]).returncode == 0
+    for command in (["capture", "-o", "t/"], ["profile"]):
+        done = run_here(tmp_path, [*command, "--format", "json", "app.cu"])
+        assert done.returncode == 0 and "its own line" in done.stderr
+        json.loads(done.stdout)
+    done = run_here(tmp_path, ["check", "--format", "json"])
+    assert done.returncode == 0 and "its own line" in done.stderr
+    json.loads(done.stdout)
+    assert "its own line" in run_here(tmp_path, ["profile", "app.cu"]).stdout
 
 
 def test_program_that_imports_memsim_is_no_description(tmp_path):
@@ -253,6 +306,43 @@ def test_findings_describe_the_launch_of_the_table(folder):
         causes = {one["cause"] for one in found.about["causes"][label]}
         assert causes == {str(one.cause) for one in find_bottlenecks(group.typical)}
         assert ("bound by latency" in causes) == (group.bound_by[0] == "latency")
+
+
+@pytest.mark.parametrize(("after", "kept"), [(0, 0), (2, 2)])
+def test_interrupt_keeps_finished_trials(folder, tmp_path, monkeypatch, after, kept):
+    @contextmanager
+    def phases(quiet):
+        def stop(phase, done, every, note):
+            if done == after:
+                raise KeyboardInterrupt
+
+        yield stop
+
+    monkeypatch.setattr("memsim.cli.profile._phases", phases)
+    out = tmp_path / "p.h5"
+    done = call("profile", folder, "--gpu", GPU, "-o", out, "-j", "1")
+    assert done.exit_code == 130
+    if kept:
+        assert f"memsim: interrupted: 2 trials kept in {out}" in done.stderr and "added" in done.stdout
+        assert len(ProgramResult.load(out).time.values) == kept
+    else:
+        assert "memsim: interrupted; nothing was kept" in done.stderr and not out.exists()
+
+
+def test_interrupted_capture_keeps_finished_traces(folder, tmp_path, monkeypatch):
+    def stop(*arguments, out, **options):
+        out.mkdir()
+        for number in (0, 1):
+            shutil.copy(folder / f"{('add', 'halve')[number]}-{number}.h5", out)
+        raise KeyboardInterrupt
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("memsim.api.capture", stop)
+    done = call("profile", "app.cu")
+    assert done.exit_code == 130 and "kept 2 finished traces; memsim profile app.traces replays them" in done.stderr
+    assert sorted(one.name for one in (tmp_path / "app.traces").iterdir()) == ["add-0.h5", "halve-1.h5"]
+    again = call("profile", "app.cu")
+    assert again.exit_code == 130 and "nothing was kept, as app.traces exists" in again.stderr
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):

@@ -138,3 +138,26 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, 
 def test_arguments_are_a_programs():
     with pytest.raises(InputError, match="arguments and kernels apply only to a program"):
         memsim.explore("transpose", "a100", arguments=["64"])
+
+
+COMPILED = """
+import torch
+
+@torch.compile(options={"max_autotune_pointwise": True})
+def sum_of_products(x, y):
+    return torch.relu(x * y + x)
+
+x, y = torch.ones(1 << 16, device="cuda"), torch.ones(1 << 16, device="cuda")
+sum_of_products(x, y)
+print("not reached")
+"""
+
+
+@pytest.mark.slow
+@needs_triton
+def test_configurations_of_torch_compile_are_ranked(tmp_path, capfd):
+    (tmp_path / "compiled.py").write_text(COMPILED)
+    found = memsim.explore(tmp_path / "compiled.py", "a100", keep=1, trials=1)
+    assert ":triton_poi_fused" in found.workload and "XBLOCK" in found.choices and len(found.versions) > 1
+    assert found.versions[0].result is not None and all(one.model.milliseconds > 0 for one in found.versions)
+    assert "not reached" not in capfd.readouterr().out

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memsim.exploration import Effort, explore_tuned
+from memsim.exploration import Effort, explore_tuned, is_program
 from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 
@@ -67,3 +67,17 @@ def test_another_kernel_is_not_tuned(tmp_path):
     script.write_text(PROGRAM)
     with pytest.raises(InputError, match=r"other is not tuned; tuned are strided$"):
         explore_tuned(script, [], "other", load_gpu("a100"), Effort(0, "2x", 1, 0, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "program"),
+    [
+        ("import torch\n", True),
+        ("from triton import jit\n", True),
+        ("import numpy\n", False),
+        ("import torch\nfrom memsim import workload\n@workload\ndef add(): ...\n", False),
+    ],
+)
+def test_programs_import_triton_or_torch(tmp_path, text, program):
+    (tmp_path / "file.py").write_text(text)
+    assert is_program(tmp_path / "file.py") is program

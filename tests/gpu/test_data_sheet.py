@@ -94,3 +94,5 @@ def test_the_command_writes_a_file_for_gpu(tmp_path):
     assert load_gpu(file).l2.size_bytes == 36 << 20
     again = run(command)
     assert again.exit_code == 2 and "exists" in again.output
+    outside = run([one if one != "mine" else "../mine" for one in command])
+    assert outside.exit_code == 2 and "NAME is '../mine'; give a name" in outside.output

@@ -31,6 +31,12 @@ RACE = """__global__ void scale(float *out, const float *in, int n) {
 """
 
 
+RIGHT = """import numpy as np
+grid = block = 1
+arguments = {'a': np.zeros(3)}
+expected = {'a': np.zeros(3)}"""
+
+
 @pytest.fixture
 def folder(tmp_path):
     (tmp_path / "task.py").write_text(TASKS[0].task)
@@ -73,6 +79,7 @@ def test_lines_of_errors_and_races_are_named(folder):
     assert done.exit_code == 1
     found = {Path(one["file"]).stem: one for one in map(json.loads, done.stdout.splitlines())}
     assert found["bad"]["verdict"] == "does not compile" and "two" in found["bad"]["error"]["text"]
+    assert not {"compile", "--keep"} & {*found["bad"]["error"]["text"].replace(":", " ").split()}
     assert found["bad"]["error"]["line"] == 4 and found["outside"]["error"]["line"] == 3
     assert "0 bytes behind in" in found["outside"]["error"]["text"]
     assert found["other"]["verdict"] == "failed" and "no kernel scale" in found["other"]["error"]["text"]
@@ -107,11 +114,12 @@ def test_paths_are_judged_as_they_arrive(folder):
         ([np.nan, 1.0], [np.nan, np.nan], 1.0, 1),
         ([np.inf, -np.inf], [np.inf, np.inf], 1.0, 1),
         ([0.0, 0.0], [0.0, np.nan], 1.0, 1),
+        ([1 + 2j, 3 + 4j], [1 + 5j, 3 + 4j], 1e-3, 1),
     ],
 )
 def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
     task = JudgeTask(Path(), "", (1, 1, 1), (1, 1, 1), 0, {}, {}, tolerance)
-    result = compared(np.array(found, np.float32), np.array(expected), task)
+    result = compared(np.array(found, np.complex64 if np.iscomplexobj(found) else np.float32), np.array(expected), task)
     assert result["wrong"] == wrong and result["equal"] is (wrong == 0)
     json.dumps(result, allow_nan=False)
 
@@ -127,12 +135,41 @@ def test_outputs_are_compared_by_tolerance(found, expected, tolerance, wrong):
         ("grid = block = 1\narguments = {'a': 1}\nexpected = {'a': [1]}", r"expected\['a'\] is no array argument"),
         ("grid = block = 1\narguments = {'a': 1}\ndef expected(arguments): 1 / 0", "expected fails: ZeroDivision"),
         ("1 / 0", "fails: ZeroDivisionError"),
+        (f"{RIGHT}\ntolerance = 'x'", "tolerance is 'x'; give a number of 0 or more"),
+        (f"{RIGHT}\ntolerance = float('nan')", "tolerance is nan"),
+        (f"{RIGHT}\ntime_limit_us = -1", "time_limit_us is -1"),
+        (f"{RIGHT}\nshared_bytes = 'many'", "shared_bytes is 'many'; give a whole number"),
+        (f"{RIGHT}\nshared_bytes = -5", "shared_bytes is -5"),
+        (f"{RIGHT}\nblock = 64, 32", "block has 2048 threads; at most 1024"),
+        (f"{RIGHT}\nkernel = 3", "kernel is 3"),
+        (f"{RIGHT}\narguments['b'] = np.array(['x'])", r"arguments\['b'\] is an array of <U1; give one of numbers"),
+        (f"{RIGHT}\narguments['b'] = np.array([None])", r"arguments\['b'\] is an array of object"),
+        (f"{RIGHT}\nexpected = {{'a': ['x'] * 3}}", r"expected\['a'\] is an array of <U1 for one of float64"),
     ],
 )
 def test_wrong_task_is_refused_by_field(text, reported, tmp_path):
     (tmp_path / "task.py").write_text(text)
     with pytest.raises(memsim.InputError, match=reported):
         read_task(tmp_path / "task.py")
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "0"])
+@pytest.mark.parametrize("name", ["seconds", "memory"])
+def test_budget_must_be_positive_and_finite(name, value, folder):
+    done = CliRunner().invoke(app, ["judge", str(folder / "c"), "-t", str(folder / "task.py"), f"--{name}", value])
+    assert done.exit_code == 2 and f"judge: {name} is {value}; give" in done.stderr
+
+
+@needs_capture
+def test_gpu_without_cuda_is_refused(folder):
+    (folder / "c" / "a.cu").write_text(TASKS[0].right)
+    done = CliRunner().invoke(app, ["judge", str(folder / "c"), "-t", str(folder / "task.py"), "--gpu", "mi300x"])
+    assert done.exit_code == 2 and "gfx942, a processor of AMD" in done.stderr
+
+
+def test_kernel_of_none_is_the_only_one(tmp_path):
+    (tmp_path / "task.py").write_text(f"{RIGHT}\nkernel = None")
+    assert read_task(tmp_path / "task.py").kernel == ""
 
 
 def test_expected_arrays_may_lie_in_files(tmp_path):

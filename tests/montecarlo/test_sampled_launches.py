@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -104,6 +106,20 @@ def test_the_same_profile_again_replays_nothing(traces, profiled, tmp_path, monk
     monkeypatch.setattr(launch_sequence, "in_processes", None)
     again = memsim.profile_program(traces, GPU, quick=True, jobs=1)
     assert np.array_equal(again.time.values, profiled.time.values)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_progress_counts_launches_of_all_workers(traces, tmp_path, monkeypatch, jobs):
+    shown = []
+
+    @contextmanager
+    def phase(name, unit, total):
+        yield lambda done, every: shown.append((unit, done, every))
+
+    monkeypatch.setattr("memsim.montecarlo.launch_sequence.phase", phase)
+    sequences = [LaunchSequence(number, (0, 1, 2)) for number in (70, 71)]
+    LaunchSequences(traces[:3], load_gpu(GPU), sequences, 9, tmp_path).replay(jobs, None)
+    assert shown[-1] == ("launches", 6, 6)
 
 
 def test_an_interrupt_keeps_the_finished_trials(traces):

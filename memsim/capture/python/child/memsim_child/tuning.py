@@ -1,4 +1,4 @@
-"""Reports the configurations that Triton's autotuner has tried, and the benchmark that timed each.
+"""Reports the configurations that the tuners of Triton and torch.compile have tried, and the benchmark of each.
 
 Triton calls `knobs.autotuning.listener` with the times that its timer returned. Releases before 3.8 have no listener.
 """
@@ -62,9 +62,49 @@ def _report(fn, configs_timings, cache_hit=False, **_):
         else:
             one["reason"] = "was not timed by triton.testing.do_bench alone; leave out the tuner's do_bench"
         configurations.append(one)
+    _send(fn.__name__, configurations[::-1])
+
+
+def take_inductor(module):
+    """Have torch.compile report each of its kernels that it has tuned."""
+    tuner = getattr(module, "CachingAutotuner", None)
+    tune = getattr(tuner, "benchmark_all_configs", None)
+    if tune is None:
+        return
+
+    @functools.wraps(tune)
+    def benchmark_all_configs(self, *arguments, **named):
+        bench, numbers = self.bench, {}
+
+        def numbered(launcher, *given, **options):
+            before = driver.benchmarks
+            milliseconds = bench(launcher, *given, **options)
+            if before < driver.benchmarks and milliseconds != _INFINITE:
+                numbers[launcher] = driver.benchmarks - 1
+            return milliseconds
+
+        self.bench = numbered
+        try:
+            times = tune(self, *arguments, **named)
+        finally:
+            del self.bench
+        configurations = []
+        for launcher in times:
+            one = {"chosen": launcher.config.all_kwargs()}
+            if launcher in numbers:
+                one["benchmark"] = numbers[launcher]
+            else:
+                one["reason"] = "spills registers, or cannot be launched"
+            configurations.append(one)
+        _send(self.fn.__name__, configurations)
+        return times
+
+    tuner.benchmark_all_configs = benchmark_all_configs
+
+
+def _send(kernel, configurations):
     sys.stdout.flush()
-    report = {"kernel": fn.__name__, "configurations": configurations[::-1]}
-    driver.report_tuned(json.dumps(report, default=str))
+    driver.report_tuned(json.dumps({"kernel": kernel, "configurations": configurations}, default=str))
 
 
 def _is_infinite(times):

@@ -46,6 +46,12 @@ def _inductor_benchmarking(module):
     timing.take_inductor(module)
 
 
+def _inductor_tuner(module):
+    from memsim_child import tuning
+
+    tuning.take_inductor(module)
+
+
 def _triton(spec):
     from memsim_child import packages
 
@@ -90,6 +96,7 @@ AFTER = {
     "triton.testing": _triton_testing,
     "triton.knobs": _triton_knobs,
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
+    "torch._inductor.runtime.triton_heuristics": _inductor_tuner,
     "cuda.bindings.cyruntime": _bindings_runtime,
     "warp.config": _warp_build,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,
