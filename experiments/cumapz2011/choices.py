@@ -19,7 +19,7 @@ from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Points
 from memsim.models.cumapz import Factors
 
-ALIKE = 0.01  # by how much times of Hong and Kim's model may differ for versions that it does not tell apart
+ALIKE = 0.01  # by how much times of Hong and Kim's model may differ for versions that it cannot distinguish
 PUBLISHED = 30.0  # %, mean of the programs
 SOURCE = "Kim and Shrivastava 2011"
 NEAR = 10.0  # points
