@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.cudamicrobench2021 import around, inside, mandelbrot
+from experiments.cudamicrobench2021 import around, efficiency, inside, mandelbrot, programs
 from experiments.cudamicrobench2021.inside import Time
+from experiments.gv100_launches.programs import downloads
 from experiments.harness.readme import markdown
 from experiments.harness.scoreboard import significant
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting, Within, WithinLog
@@ -40,6 +41,7 @@ def run(setting: Setting) -> Outcome:
         *_with_order([*_table_one(times, densities, predicted, pictures)]),
         *_speedups(times),
         *_absolute(times),
+        *efficiency.claims(None if setting.quick else downloads(programs.REPOSITORY)),
         *_around(densities, predicted),
     ]
     tables = {"inside": _table(times), "unimem": _density_table(densities, predicted), "table1": _summary(claims)}
