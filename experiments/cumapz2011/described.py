@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from experiments.cumapz2011.programs import PROGRAMS
+from experiments.cumapz2011.programs import version_of
 from memsim import Launch, Thread, workload
 from memsim.models.cumapz import CumapzProgram
 from memsim.models.cumapz.accesses import AccessPurpose, PhaseAccess, walk
@@ -53,7 +53,7 @@ class _Block:
                 yield True
 
 
-def kernel(t: Thread, program: CumapzProgram, unrolled: bool, **arrays) -> None:
+def kernel(t: Thread, program: CumapzProgram, unrolled: bool, static: bool, **arrays) -> None:
     """Phase by phase: fill the buffers, wait, execute the references of one loop together, then those of scratch."""
     block, value = _Block(t, program), t.var(np.float32(0))
     tile = t.shared(_places(program, AccessPurpose.fetch), np.float32, name="buffers")
@@ -65,14 +65,14 @@ def kernel(t: Thread, program: CumapzProgram, unrolled: bool, **arrays) -> None:
         for steps, together in groupby(references, lambda one: program.references[one.number].steps):
             loop = list(together)
             for step, access in order(t, loop, steps, program, unrolled):
-                refer(block, program, access, step, value, tile, arrays[access.array])
+                refer(block, program, access, step, value, tile, arrays[access.array], static)
         for access in (one for one in accesses if one.part == AccessPurpose.scratch):
             for step in t.range(program.scratch[access.number].steps):
                 place = block.number(access.words, step)
                 with block.where(access.served, step) as any_lane:
                     if any_lane:
                         value += scratch[place]
-        if program.phases > 1:
+        if program.phases > 1 and program.buffers:
             t.sync()
 
 
@@ -105,10 +105,17 @@ def fill(t: Thread, block: _Block, fetches: list[PhaseAccess], tile, arrays) -> 
         t.sync()
 
 
-def refer(block: _Block, program: CumapzProgram, access: PhaseAccess, step: int, value, tile, array) -> None:
-    """One reference: from the buffer by the lanes that it serves, from global memory by the others."""
+def refer(
+    block: _Block, program: CumapzProgram, access: PhaseAccess, step: int, value, tile, array, static: bool
+) -> None:
+    """One reference: from the buffer by the lanes that it serves, from global memory by the others.
+
+    Args:
+        static: a load from global memory that any lane executes is executed by all, as a count of the code has it.
+    """
+    missed = access.missed | access.served if static and access.missed.any() else access.missed
     for held, numbers, lanes in (
-        (tile, access.words, access.served), (array, access.elements + BEFORE, access.missed)
+        (tile, access.words, access.served), (array, access.elements + BEFORE, missed)
     ):  # fmt: skip
         number = block.number(numbers, step)
         with block.where(lanes, step) as any_lane:
@@ -125,15 +132,25 @@ def _places(program: CumapzProgram, part: AccessPurpose) -> int:
 
 
 @workload
-def described(program: str = "Laplace", version: str = "[+0][+0]", size: int = 0, unrolled: bool = False) -> Launch:
-    """A version of one of the paper's programs: of another size if one is given, inner loops unrolled if so asked."""
-    chosen = PROGRAMS[program](size)[version] if size else PROGRAMS[program]()[version]
+def described(
+    program: str = "Laplace", version: str = "[+0][+0]", size: int = 0, unrolled: bool = False,
+    static: bool = False,
+) -> Launch:  # fmt: skip
+    """A version of one of the paper's programs.
+
+    Args:
+        program, version: as the paper names them.
+        size: of the input; 0: that of programs.py.
+        unrolled: whether inner loops are.
+        static: see :func:`refer`; for models that count the instructions of the code.
+    """
+    chosen = version_of(program, version, *([size] if size else []))
     names = {one.array for one in chosen.references} | {one.array for one in chosen.buffers}
     arrays = {name: np.zeros(ELEMENTS, np.float32) for name in sorted(names)}
     return Launch(
         kernel,
         grid=chosen.grid,
         block=chosen.block,
-        arguments={"program": chosen, "unrolled": unrolled} | arrays,
+        arguments={"program": chosen, "unrolled": unrolled, "static": static} | arrays,
         registers=chosen.registers,
     )

@@ -7,6 +7,7 @@ itself has them (its section 7). What it does not say of a program is taken from
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -322,3 +323,15 @@ PROGRAMS: dict[str, Callable[..., dict[str, CumapzProgram]]] = {
     "Hotspot": hotspot,
     "BackProp": backprop,
 }
+UNBUFFERED = "no buffer"  # version: the original of programs to which the authors added buffers (section 6.2)
+ORIGINALS = {name: UNBUFFERED for name in ("Laplace", "Wavelet", "MatrixMul", "Transpose")} | {
+    "Gaussian": "16", "LUD": "16", "Hotspot": "original", "BackProp": "original",
+}  # fmt: skip
+
+
+def version_of(program: str, version: str, *size: int) -> CumapzProgram:
+    """One version of a program, of its usual size if none is given."""
+    versions = PROGRAMS[program](*size)
+    if version == UNBUFFERED:
+        return replace(next(iter(versions.values())), buffers=(), shared_bytes=0)
+    return versions[version]

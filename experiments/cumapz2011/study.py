@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import memsim
-from experiments.cumapz2011 import camping, motivating, readings, simulated, steps
+from experiments.cumapz2011 import camping, choices, motivating, readings, simulated, sizes, steps
 from experiments.cumapz2011.figure import draw
 from experiments.cumapz2011.readings import correlation
 from experiments.harness.readme import markdown
@@ -83,16 +83,19 @@ def run(setting: Setting) -> Outcome:
     programs = steps.factors(gpu)
     directions = Claim("steps of section 6.1 at which the named factor moves in the stated direction", len(steps.STEPS),
                  steps.agreeing(programs), source=f"{PAPER}, section 6.1", aim=Points(0))  # fmt: skip
-    milliseconds = simulated.times(setting)
-    found = simulated.coefficients(programs, milliseconds)
-    claims = [*_reuse(models), directions, *_correlations(models), *simulated.claims(found), *_times(results),
+    version_times = simulated.times(setting)
+    found = simulated.coefficients(programs, version_times)
+    chosen = choices.choices(programs, version_times)
+    claims = [*_reuse(models), directions, *_correlations(models), *simulated.claims(found), *choices.claims(chosen),
+              *sizes.claims(sizes.coefficients(setting, version_times)), *_times(results),
               *_ratios(times)]  # fmt: skip
     tables = {
         "versions": _table(models, times),
         "readings": _readings(models),
         "camping": camping.table(setting),
         "steps": steps.table(programs),
-        "programs": simulated.table(programs, milliseconds, found),
+        "programs": simulated.table(programs, version_times, found),
+        "choices": choices.table(chosen),
     }
     return Outcome(claims, tables)
 

@@ -58,7 +58,7 @@ def summary(pairs: Pairs) -> list[Claim]:
                             source=SOURCE, aim=AtMost(AIMS[ratio])))  # fmt: skip
     for text, value, aim in (
         ("DRAM sectors, mean absolute relative error", np.abs(relative(pairs, "dram_sectors")).mean(), 3),
-        ("cycles, mean absolute relative error", np.abs(relative(pairs, "cycles")).mean(), 15),
+        ("cycles, mean absolute relative error", np.abs(relative(pairs, "cycles")).mean(), 12),
         ("cycles, median absolute relative error", np.median(np.abs(relative(pairs, "cycles"))), 10),
     ):
         claims.append(Claim(f"{text} of {n} launches", math.nan, float(value), unit="% of hardware's", source=SOURCE,

@@ -1,6 +1,7 @@
 """``python -m experiments.prediction_interval.collect``: the times of all studies as memsim's table of model errors.
 
-The figures are those of the studies' last full runs: rows of scoreboards, and tables in READMEs.
+The figures are those of the studies' last full runs: rows of scoreboards, and tables in READMEs. Those of public
+programs on an H100 come from ``experiments/silicon``, which is compared by hand.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from experiments.harness import scoreboard
+from experiments.silicon.columns import read_table
 from memsim.analysis.model_error import HEADER, TABLE
 from memsim.support.files import replacing
 
@@ -44,8 +46,8 @@ def rows() -> Iterator[Row]:
         capability = {"rtx4090": "8.9", "a100": "8.0"}[cells[1]]
         yield capability, _program(_MODERN, cells[0]), cells[0], number(cells[-2]), _predicted(cells[-2], cells[-1])
     for cells in scoreboard.kept(EXPERIMENTS / "reduction_ladder" / "scoreboard.csv"):
-        if re.match(r"v\d", cells[0]):
-            yield "7.0", "reductions", cells[0], number(cells[1]), number(cells[2])
+        if step := re.match(r"(A100, )?v\d", cells[0]):
+            yield "8.0" if step[1] else "7.0", "reductions", cells[0], number(cells[1]), number(cells[2])
     for cells in scoreboard.kept(EXPERIMENTS / "sgemm_ladder" / "scoreboard.csv"):
         if re.match(r"\d", cells[0]):  # rates, so the inverse of times
             yield "8.6", "SGEMM", cells[0], 1 / number(cells[1]), 1 / number(cells[2])
@@ -53,6 +55,13 @@ def rows() -> Iterator[Row]:
         if cells[0].endswith("version"):
             capability = "3.7" if "k80" in cells[0] else "8.6" if "rtx3080" in cells[0] else "7.0"
             yield capability, cells[0].split(",")[0], cells[0], number(cells[1]), number(cells[2])
+    for kernel, gpu, size, measured, predicted, *_ in _table("liger", "times"):
+        capability = {"a100": "8.0", "rtx3090": "8.6", "h100": "9.0"}[gpu]
+        yield capability, kernel.split(",")[0], f"{kernel}, {size}", number(measured), number(predicted)
+    for row in read_table(EXPERIMENTS / "silicon" / "h100" / "compared.csv"):
+        if row["table"] == "programs" and row["memsim_nanoseconds"]:
+            launch = f"{row['kernel']}, launch {row['launch']}"
+            yield "9.0", row["program"], launch, float(row["nanoseconds"]), float(row["memsim_nanoseconds"])
 
 
 def _table(study: str, name: str) -> list[list[str]]:

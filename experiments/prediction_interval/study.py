@@ -12,7 +12,7 @@ from experiments.harness.study import Claim, Outcome, Points, Setting
 from memsim.analysis.model_error import LEVEL, LaunchError, measured_errors, model_error
 from memsim.report.figure_style import BLUE, ORANGE, panels, styled, write
 
-FAMILIES = {"3": "Kepler", "7": "Volta", "8": "Ampere and Ada"}
+FAMILIES = {"3": "Kepler", "7": "Volta", "8": "Ampere and Ada", "9": "Hopper"}
 LEAST_PROGRAMS = 5  # of a family whose coverage is a claim of its own
 NEAR = 5  # points that coverage may be off
 

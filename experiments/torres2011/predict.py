@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import memsim
 from experiments.harness.parallel import mapped
 from experiments.torres2011.cells import ADD, MULTIPLY, RANDOM, Shape
-from experiments.torres2011.kernels import REGISTERS, N, matrix_sum, naive_product, random_elements
+from experiments.torres2011.kernels import GENERATOR, REGISTERS, N, matrix_sum, naive_product, random_elements
 from memsim.gpu.occupancy import resident_blocks
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import CountUnit, Event, Level
@@ -43,13 +43,17 @@ class Size:
 
 
 FULL = Size((64, 160), 8192, 8, 1)
-BESIDE = Size((32, 64), 0, 0, 1)  # for the product with other L1s
+COMPARED = Size((32, 64), 0, 0, 1)  # for the product with other L1s
 QUICK = Size((16, 32), 1024, 2, 1)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One shape of one table; `option` is a key of L1 for the product, instructions of the generator for the copy."""
+    """One shape of one table.
+
+    Attributes:
+        option: of the product a key of L1; of the copy instructions of the generator, or a key of L1 for the usual one.
+    """
 
     table: str
     shape: Shape
@@ -114,15 +118,21 @@ def _whole_blocks(job: Job, path: Path) -> Prediction:
     wave = gpu.sm.count * _resident(job)
     warps = -(-rows * columns // gpu.sm.warp_size)
     blocks = min(N * N // (rows * columns), wave * max(job.size.waves, -(-job.size.warps // (wave * warps))))
-    kernel, more = (matrix_sum, {}) if job.table == ADD else (random_elements, {"generator": job.option})
+    settings = L1.get(str(job.option), {})
+    generator = GENERATOR if job.option in L1 else job.option
+    kernel, more = (matrix_sum, {}) if job.table == ADD else (random_elements, {"generator": generator})
     trace = memsim.trace(kernel, out=path, gpu=gpu, blocks=f"0:{blocks}", rows=rows, columns=columns, **more)
-    result = memsim.simulate(trace, GPU, trials=job.size.trials, seed=1)
+    result = memsim.simulate(trace, GPU, trials=job.size.trials, seed=1, settings=settings)
     return Prediction(job, tuple(result.kernel_time.values))
 
 
 def _resident(job: Job) -> int:
-    """Blocks that one SM holds; 0 where it holds none."""
+    return resident(job.table, job.shape)
+
+
+def resident(table: str, shape: Shape) -> int:
+    """Blocks of a table's kernel that one SM holds; 0 where it holds none."""
     try:
-        return resident_blocks(load_gpu(GPU), job.shape[0] * job.shape[1], REGISTERS[KERNEL[job.table]], 0)
+        return resident_blocks(load_gpu(GPU), shape[0] * shape[1], REGISTERS[KERNEL[table]], 0)
     except InputError:
         return 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting, Within
-from experiments.torres2011 import figure, tables
+from experiments.torres2011 import figure, shape_claims, tables
 from experiments.torres2011.cells import (
     ADD,
     COUNTER,
@@ -26,7 +26,7 @@ from experiments.torres2011.cells import (
     score,
 )  # fmt: skip
 from experiments.torres2011.kernels import GENERATOR
-from experiments.torres2011.predict import BESIDE, FULL, L1, QUICK, Job, Prediction, jobs, predict
+from experiments.torres2011.predict import COMPARED, FULL, L1, QUICK, Job, Prediction, jobs, predict
 
 IN_FORCE = "16 KB"  # the toolkit's default; section III of the paper
 LONG_GENERATOR = 5700  # issue slots that the published cell of 8 x 32 threads leaves a warp: see the README
@@ -49,9 +49,12 @@ def run(setting: Setting) -> Outcome:
     scores = {table: score(ours[table], theirs[table]) for table in PRINTED}
     figure.draw(ours, theirs, scores, setting.figures / "cells.png")
     tables.write_cells(setting.figures / "predictions.csv", model.every(wait), model.every(0))
-    rows = {TITLES[table]: scores[table] for table in PRINTED} | _beside(model, theirs, wait, options)
+    rows = {TITLES[table]: scores[table] for table in PRINTED} | _alternatives(model, theirs, wait, options)
     grids = {table: tables.grid(ours[table], theirs[table]) for table in PRINTED}
-    return Outcome([*_claims(scores, wait)], {"scores": tables.of_scores(rows), **grids})
+    claims = [*_claims(scores, wait), *shape_claims.claims(
+        model.ms[MULTIPLY, IN_FORCE], model.ms[RANDOM, GENERATOR], model.ms[RANDOM, "off"], setting.quick
+    )]  # fmt: skip
+    return Outcome(claims, {"scores": tables.of_scores(rows), **grids})
 
 
 @dataclass(frozen=True)
@@ -110,13 +113,13 @@ def _jobs(quick: bool, shapes: Sequence[Shape], theirs: Mapping[str, Mapping[Sha
     sizes = sorted({(1, math.prod(shape)) for shape in shapes})
     return [
         *jobs(shapes, MULTIPLY, [IN_FORCE], size),
-        *jobs([] if quick else compared, MULTIPLY, [option for option in L1 if option != IN_FORCE], BESIDE),
+        *jobs([] if quick else compared, MULTIPLY, [option for option in L1 if option != IN_FORCE], COMPARED),
         *jobs(shapes, ADD, [""], size),
-        *jobs(sizes, RANDOM, [GENERATOR, LONG_GENERATOR], size),
+        *jobs(sizes, RANDOM, [GENERATOR, LONG_GENERATOR, "off"], size),
     ]
 
 
-def _beside(
+def _alternatives(
     model: Model, theirs: Mapping[str, Mapping[Shape, float]], wait: float, options: Sequence[str | int]
 ) -> dict[str, Score]:
     """Scores of what was not chosen: without the timer's wait, with other L1s, with a longer generator."""

@@ -21,10 +21,10 @@ from memsim.support.progress import bar
 SOURCE = "Accel-Sim, accelwattch_hw_profiler/hw_perf.csv"
 COMMON_SET = "HyFiSS's comparison on GV100, mean over 35 applications"
 OTHERS = {"PPT-GPU": (6.8, 23.6), "Accel-Sim": (12.5, 18.6), "HyFiSS": (6.6, 22.7)}  # points, L1 and L2
-AIMS = {"L1 read": 3.5, "L2 read": 7.0}
+AIMS = {"L1 read": 1.0, "L2 read": 2.0}
 PROGRAM_AIMS = {"L1 read": 1.0, "L2 read": 1.5, "DRAM reads": 3.0}  # points, and %
-TIME_AIMS = {"mean": 15, "median": 10, "correlation": 0.99}
-DESCRIBED_AIMS = {"DRAM reads": 4.0, "DRAM writes": 6.0, "cycles": 20.0}  # % of hardware's, of described kernels
+TIME_AIMS = {"mean": 12, "median": 10, "correlation": 0.99}
+DESCRIBED_AIMS = {"DRAM reads": 4.0, "DRAM writes": 4.0, "cycles": 12.0}  # % of hardware's, of described kernels
 WRITE_AIM = 10.0  # points, of all kernels' mean
 ROW_AIMS = {"L1 read": 2.0, "L2 read": 2.0}  # points, of one kernel
 LEVELS = {"L1 read": "l1_read", "L2 read": "l2_read"}

@@ -8,8 +8,8 @@ The interval assumes no distribution: its bounds are quantiles of the programs' 
 counts as one more, which may err beyond all others on either side (Dunn, Wasserman and Ramdas, Distribution-Free
 Prediction Sets for Two-Layer Hierarchical Models, JASA 2023). Errors are skewed: few programs take twice as long as
 predicted, none half as long. With fewer programs than both quantiles need, a family takes the errors of all others
-for those that it lacks. What is not known of a preset's numbers, and of mechanisms that are not modelled, is in these
-errors. Trials and sampling are not, and their own interval is added in quadrature.
+for those that it lacks. The errors include those of a preset's numbers and of mechanisms that are not modelled. They do
+not include trials and sampling, whose own interval is added in quadrature.
 """
 
 from __future__ import annotations

@@ -172,7 +172,7 @@ class L1(Section):
     )
     merges_stores: bool = Field(
         False,
-        description="whether a sector that a store covers in part goes along with the next store of its warp",
+        description="whether L1 merges consecutive stores of a warp that each cover a part of one sector",
     )
     full_set: FullSet = Field(
         FullSet.wait, description="what a miss does if all ways of its set wait for data: it waits or bypasses L1"

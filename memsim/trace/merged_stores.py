@@ -2,7 +2,7 @@
 
 A warp that stores a structure by its parts covers the same sectors in part by several instructions, one after the
 other. GPUs of compute capability 8.0 and later send such a sector once (``l1.merges_stores``): it waits for the warp's
-next memory instruction, and goes along if that is a store that covers the same sector in part. Every instruction is
+next memory instruction, and is merged if that is a store that covers the same sector in part. Every instruction is
 still looked up in L1 with all of its sectors, as counters of L1 show.
 """
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.source_access import SourceAccess
 
+_ONE_STORE = "store once what a block stores repeatedly: let one thread per block store it"
 _FEW = 0.05  # of reuses: a cache that has room for the others loses them by its sets
 
 
@@ -91,7 +93,8 @@ def find_repeated_requests(access: SourceAccess) -> Iterator[Finding]:
         evidence = f"a block stores each sector {times:.1f} times"
     part = 1 - 1 / times
     share = access.time_share * part * (1 - access.l1_hit)
-    yield access.finding(Cause.reuse, share, evidence, load_store=part, l2=1.0, dram=access.dram_redundant)
+    finding = access.finding(Cause.reuse, share, evidence, load_store=part, l2=1.0, dram=access.dram_redundant)
+    yield replace(finding, advice=_ONE_STORE) if access.stores else finding
 
 
 def find_exchanges(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:

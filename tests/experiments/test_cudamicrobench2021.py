@@ -1,10 +1,13 @@
 """The study of CUDAMicroBench's pairs runs the authors' programs from where the reader says, else describes them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from compilers import needs_gxx
 from sass_launches import has_volta
 
+from experiments.cudamicrobench2021.efficiency import execution_efficiency
 from experiments.cudamicrobench2021.inside import PAIRS, time_of
 from experiments.cudamicrobench2021.programs import PROGRAMS, REPOSITORY, captured
 from memsim.trace.schema import NO_OP, OpKind
@@ -81,3 +84,13 @@ def test_debug_build_is_traced_from_published_ptx(tmp_path):
     read = [{op.array for op in trace.ops if op.kind == OpKind.load} for trace in traces]
     assert [len(arrays) for arrays in read] == [1, 2]
     assert traces[0].launch.grid == (3, 1, 1) and traces[0].launch.block == (256, 1, 1)
+
+
+def test_efficiency_weighs_lanes_by_instructions():
+    """Three instructions and an access by 32 lanes, then one instruction by 16: (4 x 32 + 16) / (5 x 32)."""
+    chunk = SimpleNamespace(
+        mask=np.array([0xFFFFFFFF, 0xFFFF], np.uint32),
+        compute_run=np.array([3, 1], np.uint32),
+        op=np.array([0, NO_OP]),
+    )
+    assert execution_efficiency(SimpleNamespace(chunks=lambda: iter([chunk]))) == 90

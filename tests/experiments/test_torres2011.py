@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
-import memsim
 from experiments.torres2011.cells import MISSES, MULTIPLY, SHAPES, published
-from experiments.torres2011.kernels import N, matrix_sum
-from experiments.torres2011.predict import GPU, Job, Size, predict
-from memsim.gpu.occupancy import resident_blocks
-from memsim.gpu.presets import load_gpu
-from memsim.trace.coalesce import coalesce
+from experiments.torres2011.kernels import N
+from experiments.torres2011.predict import Job, Size, predict
+from experiments.torres2011.shape_claims import LINES, requested_lines
 
 CLOCK, SMS = 1.401e6, 15  # cycles a millisecond
 
 
 @pytest.mark.slow
-def test_sum_requests_lines_of_papers_table(tmp_path):
+def test_sum_requests_lines_of_papers_table():
     """Table III(b), of blocks of 32 columns or more; it takes the blocks that an SM holds together."""
-    gpu = load_gpu(GPU)
-    wide = {shape: lines for shape, lines in published("t3b_lines").items() if shape[1] > 32 and math.prod(shape) > 32}
+    wide = {shape: lines for shape, lines in published(LINES).items() if shape[1] > 32 and math.prod(shape) > 32}
     assert len(wide) == 15
-    for (rows, columns), lines in wide.items():
-        trace = memsim.trace(
-            matrix_sum, out=tmp_path / f"{rows}x{columns}.h5", gpu=gpu, blocks="0:1", rows=rows, columns=columns
-        )
-        requested = len(np.asarray(coalesce(trace, gpu).lines))
-        assert requested * resident_blocks(gpu, rows * columns, 12, 0) == lines
+    assert {shape: requested_lines(shape) for shape in wide} == wide
 
 
 def test_every_launchable_shape_is_predicted():

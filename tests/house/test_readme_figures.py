@@ -1,4 +1,4 @@
-"""The README's figures of accuracy are those of the studies' tables, and no change of memsim is newer than these.
+"""Figures of accuracy in prose are those of the studies' tables, and no change of memsim is newer than these.
 
 Not among them are the launches on an H100, whose comparison is no study of the harness.
 """
@@ -16,31 +16,63 @@ from experiments.harness.scoreboard import HEADERS, kept
 ROOT = Path(__file__).parents[2]
 STUDIES = ROOT / "experiments"
 COUNTED = "of 23 kernels, 17 captured and 6 described"
-# Study, claim, what stands before the figure in the README.
+# Page, study, claim, what stands before the figure.
+README, ACCURACY, BANDWIDTH = "README.md", "docs/explanation/accuracy.md", "experiments/bandwidth/README.md"
+UNCHANGED = "17 programs captured unchanged"
 FIGURES = [
-    ("volta_counters", f"L2 read hit ratio, mean absolute error {COUNTED}", "23 kernels .*, L2 "),
-    ("volta_counters", f"cycles, mean absolute relative error {COUNTED}", "23 kernels .* cycles "),
-    ("gv100_launches", "L1 hit ratio, mean absolute error of 12 launches", "12 launches .*: L1 "),
-    ("gv100_launches", "L2 hit ratio, mean absolute error of 12 launches", "12 launches .*, L2 "),
-    ("gv100_launches", "DRAM sectors, mean absolute relative error of 12 launches", "12 launches .*, DRAM sectors "),
-    ("gv100_launches", "cycles, mean absolute relative error of 12 launches", "12 launches .*, cycles "),
-    ("modern_counters", "L1 hit ratio, mean absolute error of 32 launches", "32 launches .*: L1 "),
-    ("modern_counters", "DRAM bytes, mean absolute relative error of 32 launches", "32 launches .*, DRAM bytes "),
-    ("modern_counters", "time, mean absolute relative error of 32 launches", "32 launches .*, time "),
+    (README, "volta_counters", f"L2 read hit ratio, mean absolute error {COUNTED}", "23 kernels .*, L2 "),
+    (README, "volta_counters", f"cycles, mean absolute relative error {COUNTED}", "23 kernels .* cycles "),
+    (README, "gv100_launches", "L1 hit ratio, mean absolute error of 12 launches", "12 launches .*: L1 "),
+    (README, "gv100_launches", "L2 hit ratio, mean absolute error of 12 launches", "12 launches .*, L2 "),
+    (
+        README,
+        "gv100_launches",
+        "DRAM sectors, mean absolute relative error of 12 launches",
+        "12 launches .*, DRAM sectors ",
+    ),
+    (README, "gv100_launches", "cycles, mean absolute relative error of 12 launches", "12 launches .*, cycles "),
+    (README, "modern_counters", "L1 hit ratio, mean absolute error of 32 launches", "32 launches .*: L1 "),
+    (
+        README,
+        "modern_counters",
+        "DRAM bytes, mean absolute relative error of 32 launches",
+        "32 launches .*, DRAM bytes ",
+    ),
+    (README, "modern_counters", "time, mean absolute relative error of 32 launches", "32 launches .*, time "),
+    (
+        ACCURACY,
+        "volta_counters",
+        f"L1 read hit ratio, mean absolute error {COUNTED}",
+        "23 kernels .* L1 read hit ratio ",
+    ),
+    (ACCURACY, "volta_counters", f"L2 read hit ratio, mean absolute error {COUNTED}", "23 kernels .*average, L2 "),
+    (ACCURACY, "volta_counters", f"cycles, mean absolute relative error {COUNTED}", "23 kernels .* cycles "),
+    (ACCURACY, "volta_counters", f"cycles, median absolute relative error {COUNTED}", "23 kernels .* in the mean, "),
+    (ACCURACY, "volta_counters", f"cycles, mean absolute relative error of {UNCHANGED}", "23 kernels .* median; "),
+    (ACCURACY, "volta_counters", f"cycles, median absolute relative error of {UNCHANGED}", r"23 .* median; \d+ and "),
+    (ACCURACY, "gv100_launches", "L1 hit ratio, mean absolute error of 12 launches", "12 launches .* L1 "),
+    (ACCURACY, "gv100_launches", "cycles, mean absolute relative error of 12 launches", "12 launches .* cycles "),
+    (ACCURACY, "gv100_launches", "cycles, median absolute relative error of 12 launches", "12 launches .* mean, "),
+    (
+        ACCURACY,
+        "modern_counters",
+        "L2 sectors, mean absolute relative error of 32 launches",
+        "32 launches .* L2 sectors ",
+    ),
+    (ACCURACY, "modern_counters", "time, mean absolute relative error of 32 launches", "32 launches .* times "),
+    (ACCURACY, "liger", "all: time, mean absolute relative error of 36 rows", "36 times .* \\| "),
+    (ACCURACY, "bandwidth", "all boards: bandwidths by size within 10 %", "bandwidth of L1, .* \\| "),
+    (ACCURACY, "torres2011", "product: log-correlation", "GTX 480 .* correlation of logarithms "),
+    (BANDWIDTH, "bandwidth", "all boards: bandwidths by size within 10 %", "Of 53 rows, "),
 ]
-QUOTED = sorted({study for study, *_ in FIGURES} | {"pointer_chase", "sgemm_ladder", "reduction_ladder"})
+QUOTED = sorted({study for _, study, *_ in FIGURES} | {"pointer_chase", "sgemm_ladder", "reduction_ladder"})
 
 
-def _bullets() -> str:
-    """The README's list of accuracy, an item a line."""
-    part = (ROOT / "README.md").read_text().split("## Accuracy")[1].split("\n## ")[0]
-    return re.sub(r"\n  ", " ", part)
-
-
-@pytest.mark.parametrize(("study", "claim", "before"), FIGURES, ids=lambda part: part.split(",")[0][:24])
-def test_readme_quotes_figure_of_study(study, claim, before):
+@pytest.mark.parametrize(("page", "study", "claim", "before"), FIGURES, ids=lambda part: part.split(",")[0][-24:])
+def test_page_quotes_figure_of_study(page, study, claim, before):
     rows = {row[0]: row[HEADERS.index("memsim")] for row in kept(STUDIES / study / "scoreboard.csv")}
-    quoted = re.search(rf"^- {before}([\d.]+)", _bullets(), re.MULTILINE)
+    lines = re.sub(r"\n  ", " ", (ROOT / page).read_text())
+    quoted = re.search(rf"^(?:- |\| )?.*?{before}(\d[\d.]*)", lines, re.MULTILINE)
     assert quoted, before
     digits = len(quoted[1].partition(".")[2])
     assert f"{float(rows[claim]):.{digits}f}" == quoted[1]

@@ -132,6 +132,26 @@ def test_reuse_beyond_cache_is_reported_with_its_distance():
     assert median_lines(profile["l1_distances"]) * 128 >= 16 << 10
 
 
+def same_flag(t: Thread, flags, stored):
+    if stored:
+        flags[t.global_id * 0] = 1
+    else:
+        flags[t.global_id * 0]
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_repeated_stores_are_advised_to_be_one(stored):
+    """Of all warps to one flag: nothing is read again that shared memory could keep."""
+
+    @workload
+    def flag() -> Launch:
+        return Launch(same_flag, 2048, 256, dict(flags=np.zeros(1, np.uint8), stored=stored), registers=16)
+
+    (finding,) = _of(_result(flag, "quadro-gv100"), Cause.reuse).findings
+    assert ("one thread per block store it" in finding.advice) == stored
+    assert ("shared memory" in finding.advice) != stored
+
+
 def test_model_reports_launch_of_few_warps():
     result = _result("saxpy", n=4096)
     (only,) = _of(result, Cause.few_warps).findings
