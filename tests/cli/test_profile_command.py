@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from html import unescape
 import shutil
 from contextlib import contextmanager
+from html import unescape
 from types import SimpleNamespace
 
 import pytest
