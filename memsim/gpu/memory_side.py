@@ -6,7 +6,7 @@ Such a level caches what memory holds, whoever asks for it, and keeps no data th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -143,6 +143,20 @@ def _below(above: str, below: str, of: Counts) -> object:
     return passed | ((of[f"{below}_reads"] == 0) & (of[f"{below}_writes"] == 0))
 
 
+def _levels(of: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Of the levels that exist; a write that finds no sector is a miss, as at L2."""
+    return {
+        level: {name: of[f"{level}_{name}"] for name in ("reads", "writes", "merges")}
+        | {
+            "atomics": 0,
+            "hits": of[f"{level}_hits"] + of[f"{level}_updates"],
+            "misses": of[f"{level}_misses"] + of[f"{level}_writes"] - of[f"{level}_updates"],
+        }
+        for level in NAMES
+        if of[f"{level}_reads"] or of[f"{level}_writes"]
+    }
+
+
 def _hit_rate(level: str, of: Counts, _: float) -> float:
     reads = of[f"{level}_reads"]
     return float(of[f"{level}_hits"] / reads) if reads else float("nan")
@@ -154,6 +168,7 @@ MEMORY_SIDE = Component(
     off=0,
     problems=_problems,
     l2_reads=_l2_reads,
+    levels=_levels,
     counters=tuple(
         ComponentCounter(f"{level}_{name}", meaning)
         for level in NAMES
