@@ -38,7 +38,6 @@ def find(m, value, end):
 
 @loop
 def stop(m, w, pc, active):
-    m = pointer_to(m)
     return m.p[0].ways + w + pc + active
 
 @loop
@@ -52,8 +51,7 @@ found = [int(compile_entry.entry(find, level, 63 - k, 0)(level, 63 - k, 0)) for 
 assert compile_entry.is_ready(find, level, 1, 0)
 names = "jit_units", "cached_loop", "struct_pointer_type"
 internals = [name for name in names if f"memsim.jit.{name}" in sys.modules]
-address = address_of(stop, level) if "plain" in sys.argv else 0
-called = int(call(np.int64(address), level)) if address else 10
+called = int(compile_entry.entry(call, np.int64(0), level)(np.int64(address_of(stop, level)), level))
 print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internals]))
 """
 
