@@ -125,7 +125,8 @@ ARCHITECTURES = {  # by the compute capability from which on it holds
 }
 _CDNA_3 = Architecture(
     group_lanes=32, coalescing=Coalescing.lines, uncached_by_line=True, has_l1=True, shared_banks=32,
-    one_broadcast=False, block_registers=False, register_unit=512, warp_unit=4, shared_unit=512, shared_block_bytes=64 << 10,
+    one_broadcast=False, block_registers=False, register_unit=512, warp_unit=4, shared_unit=512,
+    shared_block_bytes=64 << 10,
 )  # fmt: skip
 AMD_ARCHITECTURES = {"gfx942": _CDNA_3}  # by the name of the processor in LLVM
 _NEVER_MADE = ((0, 0), (1, 0)), ((1, 4), (2, 0)), ((4, 0), (5, 0))  # from, up to but not
