@@ -138,7 +138,7 @@ def _updates_at_most(level: str, of: Counts) -> object:
 
 
 def _below(above: str, below: str, of: Counts) -> object:
-    """What a level asks the next one for, if there is a next one."""
+    """The next level, if there is one, gets what a level misses and writes."""
     passed = (of[f"{below}_reads"] == of[f"{above}_misses"]) & (of[f"{below}_writes"] == of[f"{above}_writes"])
     return passed | ((of[f"{below}_reads"] == 0) & (of[f"{below}_writes"] == 0))
 
@@ -192,7 +192,7 @@ MEMORY_SIDE = Component(
             for level in NAMES
         ),
         *(
-            ComponentLaw(f"{below} is not asked for what {above} misses and writes", partial(_below, above, below))
+            ComponentLaw(f"{below} gets other requests than {above} misses and writes", partial(_below, above, below))
             for above, below in zip(NAMES, NAMES[1:], strict=False)
         ),
     ),
