@@ -1,4 +1,7 @@
-"""With Numba as it comes (MEMSIM_PLAIN_NUMBA=1), loops give the same results and use none of its internals."""
+"""With Numba as it comes (MEMSIM_PLAIN_NUMBA=1), loops give the same results and use none of its internals.
+
+With the newest Numba that the package index offers, memsim's extensions give them, too.
+"""
 
 import json
 import os
@@ -8,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from numba import config
+from places import ROOT
 
 LOOPS = """
 import json, sys
@@ -52,7 +56,8 @@ assert compile_entry.is_ready(find, level, 1, 0)
 names = "jit_units", "cached_loop", "struct_pointer_type"
 internals = [name for name in names if f"memsim.jit.{name}" in sys.modules]
 called = int(compile_entry.entry(call, np.int64(0), level)(np.int64(address_of(stop, level)), level))
-print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internals]))
+from numba import __version__
+print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internals, __version__]))
 """
 
 
@@ -73,3 +78,19 @@ def test_plain_numba_gives_the_same_results(tmp_path):
     extended = results(tmp_path)
     assert plain[:3] == extended[:3] == [[4, 904, 1504], plain[1], 10]
     assert plain[3] == [] and "cached_loop" in extended[3]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_newest_numba_gives_the_same_results(tmp_path):
+    """setup.cfg names the newest version that was tried; a failure here comes before a user's."""
+    newest = tmp_path / "newest"
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(newest), "numba", "llvmlite"]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"no package index: {(done.stderr.strip().splitlines() or ['pip fails'])[-1]}")
+    paths = os.pathsep.join([str(newest), *filter(None, (str(ROOT), os.environ.get("PYTHONPATH")))])
+    found = results(tmp_path, PYTHONPATH=paths)
+    (installed,) = newest.glob("numba-*.dist-info")
+    assert found[:3] == [[4, 904, 1504], found[1], 10] and "cached_loop" in found[3]
+    assert installed.name == f"numba-{found[4]}.dist-info"
