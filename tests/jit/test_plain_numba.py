@@ -61,8 +61,22 @@ print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internal
 """
 
 
-def results(folder: Path, *arguments: str, **variables: str) -> list:
-    (folder / "loops_of_test.py").write_text(LOOPS)
+TRANSACTIONS = """
+import json, sys
+from dataclasses import fields
+import memsim
+from memsim.gpu.presets import load_gpu
+from memsim.jit.mode import PLAIN_NUMBA
+from memsim.trace.coalesce import coalesce
+
+found = coalesce(memsim.trace("saxpy", n=512, gpu="a100"), load_gpu("a100"))
+arrays = [getattr(found, one.name) for one in fields(found)]
+print(json.dumps([PLAIN_NUMBA, *(of.tolist() if hasattr(of, "tolist") else of for of in arrays)]))
+"""
+
+
+def results(folder: Path, *arguments: str, script: str = LOOPS, **variables: str) -> list:
+    (folder / "loops_of_test.py").write_text(script)
     command = [sys.executable, str(folder / "loops_of_test.py"), *arguments]
     variables |= {"MEMSIM_CACHE": str(folder / "cache")}
     done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
@@ -73,11 +87,20 @@ def results(folder: Path, *arguments: str, **variables: str) -> list:
 @pytest.mark.slow
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 def test_plain_numba_gives_the_same_results(tmp_path):
-    plain = results(tmp_path, "plain", MEMSIM_PLAIN_NUMBA="1")
+    plain = results(tmp_path, MEMSIM_PLAIN_NUMBA="1")
     assert not (tmp_path / "cache" / "loops").exists()
     extended = results(tmp_path)
     assert plain[:3] == extended[:3] == [[4, 904, 1504], plain[1], 10]
     assert plain[3] == [] and "cached_loop" in extended[3]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_plain_numba_coalesces_the_same(tmp_path):
+    """Loops of memsim itself. Those of a whole trial take four minutes to compile, so no test compiles them."""
+    plain = results(tmp_path, script=TRANSACTIONS, MEMSIM_PLAIN_NUMBA="1")
+    extended = results(tmp_path, script=TRANSACTIONS)
+    assert plain[0] and not extended[0] and plain[1:] == extended[1:] and len(plain[1]) == 3 * 512 // 32
 
 
 @pytest.mark.slow
