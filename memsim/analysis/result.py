@@ -21,6 +21,7 @@ from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
+from memsim.gpu.architecture import is_amd
 from memsim.gpu.components import COMPONENTS, counts_of
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.montecarlo import store
@@ -175,11 +176,13 @@ class RunResult:
         """The interval that is to hold the measured time of a launch in 90 % of cases, milliseconds.
 
         It combines the model's error on GPUs of this family (:mod:`memsim.analysis.model_error`) with trials and
-        sampling. None where the trace has no instructions between accesses, so that the time is a lower bound.
+        sampling. None where the trace has no instructions between accesses, so that the time is a lower bound, and on
+        GPUs of AMD, with none of which a time was compared.
         """
-        if self.is_least_time or not self.kernel_time.mean > 0:
+        capability = self.trials.about["gpu"]["compute_capability"]
+        if self.is_least_time or is_amd(capability) or not self.kernel_time.mean > 0:
             return None
-        found = model_error(family_of(self.trials.about["gpu"]["compute_capability"]))
+        found = model_error(family_of(capability))
         return found.interval(self.kernel_time.mean, self.kernel_time_interval)
 
     @cached_property

@@ -12,12 +12,10 @@ _MEMORY_GIB = {
     "tesla-k80": 12, "tesla-v100": 16, "tesla-c2050": 3, "tesla-c1060": 4, "gtx480": 1,
 }  # fmt: skip
 DEFAULT_GIB = 16
-# Most shared memory of a block, in KiB, by compute capability (CUDA C++ Programming Guide, technical specifications).
-_SHARED_KIB = {"7.0": 96, "7.2": 96, "7.5": 64, "8.0": 163, "8.6": 99, "8.7": 163, "8.9": 99, "9.0": 227, "10.0": 227,
-               "10.3": 227, "11.0": 227, "12.0": 99, "12.1": 99}  # fmt: skip
 _BUS_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16,
              "GDDR7": 8}  # fmt: skip  # of a channel
-_BLOCK_KIB, _SECTOR_BYTES = 48, 32
+_DEFAULT_BLOCK_BYTES = 48 << 10  # of shared memory, which a block has unless it opts in to more
+_SECTOR_BYTES = 32
 LAUNCH_NS, COPY_NS = 2500, 1500  # where a preset does not state them
 COPY_GB_PER_S = 24.0
 
@@ -26,7 +24,7 @@ def properties(gpu: GPU) -> str:
     """Lines "name value" for the client."""
     major, minor = capability_number(gpu.compute_capability)
     host, sm = gpu.host, gpu.sm
-    block = _SHARED_KIB.get(gpu.compute_capability, _BLOCK_KIB) << 10
+    block = gpu.architecture.shared_block_bytes
     bus_bits = gpu.dram.channels * _BUS_BITS.get(gpu.dram.kind.upper().split()[0], 32)
     values: dict[str, object] = {
         "name": f"memsim {gpu.name}",
@@ -39,7 +37,7 @@ def properties(gpu: GPU) -> str:
         "memory_bytes": _MEMORY_GIB.get(gpu.name, DEFAULT_GIB) << 30,
         "l2_bytes": gpu.l2.size_bytes,
         "shared_per_sm": sm.shared_bytes,
-        "shared_per_block": _BLOCK_KIB << 10,
+        "shared_per_block": min(block, _DEFAULT_BLOCK_BYTES),
         "shared_per_block_optin": block,
         "reserved_shared_per_block": gpu.architecture.reserved_shared_bytes,
         "registers_per_sm": sm.registers,

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from memsim.exploration.benchmark_timer import BenchmarkTimer
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launch import PtxLaunch, with_code
 from memsim.sources.ptx.memory import DeviceMemory
@@ -142,14 +143,19 @@ def _driver_for(gpu: GPU) -> Iterator[None]:
 
 
 def driver_of(gpu: GPU) -> Any:
-    """A driver for Triton that compiles for the GPU and launches nothing."""
+    """A driver for Triton that compiles for the GPU and launches nothing.
+
+    Raises:
+        InputError: the GPU is AMD's.
+    """
+    major, minor = capability_number(gpu.compute_capability)
     from triton.backends.compiler import GPUTarget
 
     class Driver:
         """A target to compile for; it cannot launch anything."""
 
         def get_current_target(self) -> Any:
-            return GPUTarget("cuda", int(gpu.compute_capability.replace(".", "")), 32)
+            return GPUTarget("cuda", 10 * major + minor, 32)
 
         def get_current_device(self) -> str:
             return f"memsim {gpu.compute_capability}"  # whose kernels Triton keeps apart from other devices'

@@ -1,7 +1,8 @@
 """What an architecture fixes, as data: how accesses coalesce, units of occupancy, what caches and counters do.
 
-A GPU's file states numbers; what follows from its compute capability (of AMD's GPUs: the processor's name) stands here,
-and nothing else in memsim compares capabilities. Each entry of ``ARCHITECTURES`` is the one before it with what
+A GPU's file states numbers; what follows from its compute capability (of AMD's GPUs: the processor's name) stands here.
+Elsewhere only readers of machine code compare a cubin's architecture with a number, where its encoding changed
+(``tests/gpu/test_architecture.py`` names them). Each entry of ``ARCHITECTURES`` is the one before it with what
 changed. Sources: NVIDIA CUDA C Programming Guide, versions 2.3 (section 5.1.2), 3.0 to 4.2 (appendix "Compute
 Capabilities") and 5.0 and later (the same appendix and its technical specifications); for the units of occupancy,
 those that :mod:`memsim.gpu.occupancy` names. Of AMD's: LLVM, User Guide for AMDGPU Backend (granules of vector
@@ -49,6 +50,7 @@ class Architecture:
             with an equal share of the registers.
         checked_partitions: partitions that a launch check takes instead; 0: the same.
         shared_unit: a block's bytes of shared memory are a multiple.
+        shared_block_bytes: most shared memory of a block.
         reserved_shared_bytes: that the system takes of every block.
         tensor_sum_bits: bits after which a tensor core cuts the terms of a sum off.
         tensor_row_bits: bits of a row that it sums at once; 0: all of them.
@@ -71,6 +73,7 @@ class Architecture:
     warp_unit: int = 2
     checked_partitions: int = 0
     shared_unit: int = 512
+    shared_block_bytes: int = 16 << 10
     reserved_shared_bytes: int = 0
     tensor_sum_bits: int = 23
     tensor_row_bits: int = 0
@@ -89,16 +92,19 @@ _TESLA_2 = replace(_TESLA, coalescing=Coalescing.segments, register_unit=512)
 _FERMI = Architecture(
     group_lanes=32, splits_wide=True, coalescing=Coalescing.lines, has_l1=True, shared_banks=32, one_broadcast=False,
     block_registers=False, register_unit=64, pair_unit=128,
-    pair_registers=frozenset((21, 22, 29, 30, 37, 38, 45, 46)), shared_unit=128,
+    pair_registers=frozenset((21, 22, 29, 30, 37, 38, 45, 46)), shared_unit=128, shared_block_bytes=48 << 10,
 )  # fmt: skip
 _KEPLER = replace(_FERMI, register_unit=256, pair_registers=frozenset(), warp_unit=4, shared_unit=256)
 _MAXWELL = replace(_KEPLER, splits_wide=False)
-_VOLTA = replace(_MAXWELL, uncached_by_line=True, pairs_share_words=True, sector_counters=True)
-_TURING = replace(_VOLTA, tensor_sum_bits=24)
+_VOLTA = replace(_MAXWELL, uncached_by_line=True, pairs_share_words=True, sector_counters=True,
+                 shared_block_bytes=96 << 10)  # fmt: skip
+_TURING = replace(_VOLTA, tensor_sum_bits=24, shared_block_bytes=64 << 10)
 _AMPERE = replace(
-    _TURING, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True, tensor_row_bits=128
+    _TURING, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True, tensor_row_bits=128,
+    shared_block_bytes=163 << 10,
 )  # fmt: skip
-_HOPPER = replace(_AMPERE, tensor_sum_bits=25, tensor_row_bits=0)
+_AMPERE_6 = replace(_AMPERE, shared_block_bytes=99 << 10)
+_HOPPER = replace(_AMPERE, tensor_sum_bits=25, tensor_row_bits=0, shared_block_bytes=227 << 10)
 
 ARCHITECTURES = {  # by the compute capability from which on it holds
     (1, 0): _TESLA,
@@ -111,11 +117,16 @@ ARCHITECTURES = {  # by the compute capability from which on it holds
     (7, 0): _VOLTA,
     (7, 5): _TURING,
     (8, 0): _AMPERE,
+    (8, 6): _AMPERE_6,
+    (8, 7): _AMPERE,
+    (8, 9): _AMPERE_6,
     (9, 0): _HOPPER,
+    (12, 0): replace(_HOPPER, shared_block_bytes=99 << 10),
 }
 _CDNA_3 = Architecture(
     group_lanes=32, coalescing=Coalescing.lines, uncached_by_line=True, has_l1=True, shared_banks=32,
     one_broadcast=False, block_registers=False, register_unit=512, warp_unit=4, shared_unit=512,
+    shared_block_bytes=64 << 10,
 )  # fmt: skip
 AMD_ARCHITECTURES = {"gfx942": _CDNA_3}  # by the name of the processor in LLVM
 _NEVER_MADE = ((0, 0), (1, 0)), ((1, 4), (2, 0)), ((4, 0), (5, 0))  # from, up to but not

@@ -72,6 +72,7 @@ class Component:
         problems: (field, what is wrong and what would be right) of a GPU whose fields do not fit together.
         l2_reads: from the counters, the kind, and the sectors that DRAM, or the level below, reads: those that are read
             because a request missed L2; negative if the counters do not fit them.
+        levels: of a part with cache levels: their counts by name, as those of L2 in sectors, from the counters.
         is_compiled: whether the compiled engine has it; otherwise the reference model alone.
     """
 
@@ -83,6 +84,7 @@ class Component:
     ratios: tuple[ComponentRatio, ...]
     problems: Callable[[GPU], Iterator[Problem]] = lambda gpu: iter(())
     l2_reads: Callable[[Counts, Any, Any], Any] = lambda of, kind, reads: reads
+    levels: Callable[[Mapping[str, float]], dict[str, dict[str, float]]] = lambda of: {}
     is_compiled: bool = False
 
     @property

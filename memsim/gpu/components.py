@@ -17,6 +17,15 @@ COMPONENTS: tuple[Component, ...] = (PREFETCHER, MEMORY_SIDE)
 COUNTERS: tuple[tuple[str, str], ...] = tuple(  # (section, counter), in the order of results files
     (one.section, counter.name) for one in COMPONENTS for counter in one.counters
 )
+UNNAMED_COUNTERS: tuple[tuple[str, str], ...] = tuple(  # those of results files that state no names, in their order
+    (section, f"{level}{name}")
+    for section, levels, names in (
+        ("prefetcher", ("",), "requests redundant dropped sent sectors useful late unused left"),
+        ("memory_side", ("l3_", "l4_"), "reads hits merges misses writes updates evictions"),
+    )
+    for level in levels
+    for name in names.split()
+)
 
 
 def counts_of(component: Component, values: np.ndarray) -> dict[str, np.ndarray]:

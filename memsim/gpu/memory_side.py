@@ -6,7 +6,7 @@ Such a level caches what memory holds, whoever asks for it, and keeps no data th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,9 +138,23 @@ def _updates_at_most(level: str, of: Counts) -> object:
 
 
 def _below(above: str, below: str, of: Counts) -> object:
-    """What a level asks the next one for, if there is a next one."""
+    """The next level, if there is one, gets what a level misses and writes."""
     passed = (of[f"{below}_reads"] == of[f"{above}_misses"]) & (of[f"{below}_writes"] == of[f"{above}_writes"])
     return passed | ((of[f"{below}_reads"] == 0) & (of[f"{below}_writes"] == 0))
+
+
+def _levels(of: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Of the levels that exist; a write that finds no sector is a miss, as at L2."""
+    return {
+        level: {name: of[f"{level}_{name}"] for name in ("reads", "writes", "merges")}
+        | {
+            "atomics": 0,
+            "hits": of[f"{level}_hits"] + of[f"{level}_updates"],
+            "misses": of[f"{level}_misses"] + of[f"{level}_writes"] - of[f"{level}_updates"],
+        }
+        for level in NAMES
+        if of[f"{level}_reads"] or of[f"{level}_writes"]
+    }
 
 
 def _hit_rate(level: str, of: Counts, _: float) -> float:
@@ -154,6 +168,7 @@ MEMORY_SIDE = Component(
     off=0,
     problems=_problems,
     l2_reads=_l2_reads,
+    levels=_levels,
     counters=tuple(
         ComponentCounter(f"{level}_{name}", meaning)
         for level in NAMES
@@ -177,7 +192,7 @@ MEMORY_SIDE = Component(
             for level in NAMES
         ),
         *(
-            ComponentLaw(f"{below} is not asked for what {above} misses and writes", partial(_below, above, below))
+            ComponentLaw(f"{below} gets other requests than {above} misses and writes", partial(_below, above, below))
             for above, below in zip(NAMES, NAMES[1:], strict=False)
         ),
     ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class PrefetcherKind(StrEnum):
-    """Which lines L2 fetches before a request asks for them."""
+    """Which lines L2 fetches before a request for them."""
 
     none = "none"  # no prefetcher
     next_line = "next_line"  # the lines behind one that missed or was prefetched (Smith, ACM Comp. Surveys 14(3), 1982)
@@ -68,15 +68,15 @@ PREFETCHER = Component(
     is_compiled=True,
     l2_reads=lambda of, _, reads: reads - of["sectors"],
     counters=(
-        ComponentCounter("requests", "lines that it asked L2 for"),
+        ComponentCounter("requests", "lines that it requested from L2"),
         ComponentCounter("redundant", "of these, lines that were present or under way"),
         ComponentCounter("dropped", "of these, lines for which there was no way or MSHR"),
         ComponentCounter("sent", "of these, lines that were fetched"),
         ComponentCounter("sectors", "sectors fetched"),
         ComponentCounter("useful", "of these, sectors that a request found present"),
         ComponentCounter("late", "of these, sectors that a request found under way"),
-        ComponentCounter("unused", "of these, sectors evicted before any request asked for them"),
-        ComponentCounter("left", "of these, sectors that L2 still holds unasked for at the end"),
+        ComponentCounter("unused", "of these, sectors evicted before any request for them"),
+        ComponentCounter("left", "of these, sectors that L2 holds at the end, without a request for them"),
     ),
     laws=(
         ComponentLaw(

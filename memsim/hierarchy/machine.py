@@ -274,7 +274,7 @@ def _sms(gpu: GPU, drawn: Draws, tx: Transactions, resident: int, sectors: np.nd
     both = scoreboard and gpu.sm.divergence is Divergence.interleaved
     divergent = both and len(tx.divergences) > 0
     warps = n * sm_state.SLOTS * (2 if divergent else 1)
-    boards = warps * sm_state.CLASSES if scoreboard else 0
+    scoreboards = warps * sm_state.CLASSES if scoreboard else 0
     controls = tx.controls if scoreboard else tx.controls[:0]
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["load"] = -1
@@ -286,15 +286,15 @@ def _sms(gpu: GPU, drawn: Draws, tx: Transactions, resident: int, sectors: np.nd
         diverged=np.zeros(warps // 2 if divergent else 0, sm_state.DIVERGED),
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
         heap=np.zeros(n * 2 * sm_state.SLOTS, np.int64),
-        boards=np.zeros(boards, sm_state.BOARD),
-        rings=np.zeros(boards * sm_state.RING, np.int64),
+        class_scoreboards=np.zeros(scoreboards, sm_state.CLASS_SCOREBOARD),
+        rings=np.zeros(scoreboards * sm_state.RING, np.int64),
         controls=shared(controls),
         scoreboards=np.zeros(warps * SCOREBOARDS if len(controls) else 0, sm_state.SCOREBOARD),
-        setters=np.zeros(boards * sm_state.RING if len(controls) else 0, np.uint8),
+        setters=np.zeros(scoreboards * sm_state.RING if len(controls) else 0, np.uint8),
         stalls=np.zeros(warps if len(controls) else 0, np.int64),
         results=results(gpu),
         groups=np.zeros(warps * PRODUCT_GROUPS if len(controls) else 0, np.int64),
-        signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
+        signals=np.zeros(scoreboards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
         mbarriers=np.zeros(len(tx.arrivals), sm_state.PHASE),
         ports=np.zeros(n * schedulers, np.int64),
         address_units=np.zeros(n * schedulers, np.int64),

@@ -146,8 +146,8 @@ class AddressLayout:
         pages: i8, virtual page numbers, sorted.
         physical: i8, physical address of each line of the mapping, in lines; with a prefetcher, as the next two, else
             empty. The mapping then ends with all lines that prefetches may reach and that nothing else names.
-        place_of: i8, place of each line among the lines of the pages that prefetches may reach.
-        line_at: i8, the line of each place.
+        index_of: i8, index of each line among the lines of the pages that prefetches may reach.
+        line_at: i8, the line of each index.
     """
 
     mapping: np.ndarray
@@ -155,7 +155,7 @@ class AddressLayout:
     page_of: np.ndarray
     pages: np.ndarray
     physical: np.ndarray = field(default_factory=_no_lines)
-    place_of: np.ndarray = field(default_factory=_no_lines)
+    index_of: np.ndarray = field(default_factory=_no_lines)
     line_at: np.ndarray = field(default_factory=_no_lines)
 
     @cached_property
@@ -189,8 +189,8 @@ def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None
         address = np.concatenate([address, _behind(address, gpu) + page_tables(pages, gpu)[0]])
     if gpu.prefetcher.kind is PrefetcherKind.none:
         return AddressLayout(*tables(address, gpu), page_of, pages)
-    physical, place_of, line_at = _with_neighbours(address // gpu.l1.line_bytes, prefetch_page_lines(gpu))
-    return AddressLayout(*tables(physical * gpu.l1.line_bytes, gpu), page_of, pages, physical, place_of, line_at)
+    physical, index_of, line_at = _with_neighbours(address // gpu.l1.line_bytes, prefetch_page_lines(gpu))
+    return AddressLayout(*tables(physical * gpu.l1.line_bytes, gpu), page_of, pages, physical, index_of, line_at)
 
 
 def prefetch_page_lines(gpu: GPU) -> int:
@@ -199,7 +199,7 @@ def prefetch_page_lines(gpu: GPU) -> int:
 
 
 def _with_neighbours(lines: np.ndarray, per_page: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Lines, then all others of their pages; the place of each among the lines of these pages; the line of each place.
+    """Lines, then all others of their pages; the index of each among the lines of these pages; the line of each index.
 
     Args:
         lines: i8, physical addresses, in lines.
@@ -209,12 +209,12 @@ def _with_neighbours(lines: np.ndarray, per_page: int) -> tuple[np.ndarray, np.n
     """
     pages, page_of = np.unique(lines // per_page, return_inverse=True)
     line_at = np.full(len(pages) * per_page, -1, np.int64)
-    place_of = page_of * per_page + lines % per_page
-    line_at[place_of] = np.arange(len(lines))
+    index_of = page_of * per_page + lines % per_page
+    line_at[index_of] = np.arange(len(lines))
     others = np.flatnonzero(line_at < 0)
     line_at[others] = len(lines) + np.arange(len(others))
     added = pages[others // per_page] * per_page + others % per_page
-    return np.concatenate([lines, added]), np.concatenate([place_of, others]), line_at
+    return np.concatenate([lines, added]), np.concatenate([index_of, others]), line_at
 
 
 def _behind(address: np.ndarray, gpu: GPU) -> int:

@@ -9,6 +9,7 @@
     /arrays      JSON text, Trials.arrays
     /sources     JSON text, Trials.sources (from 1.5 on; not in the results within a study)
     /trials/*    one dataset an array of Trials, by its name; first axis: finished trials
+    /component_counters  JSON text: section and name of each column of trials/components (from 1.10 on)
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim.gpu.components import COUNTERS, UNNAMED_COUNTERS
 from memsim.gpu.pipes import PIPES
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
@@ -39,7 +41,8 @@ SCHEMA = "memsim-result"
 # 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
 # 1.8: about.executed.compute_instructions, about.until.requested; 1.9: more columns of trials/components
-VERSION = (1, 9)
+# 1.10: component_counters
+VERSION = (1, 10)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
 _SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
@@ -89,6 +92,7 @@ def write(group: h5py.Group, trials: Trials) -> None:
     """Write `trials` into a file, or into a group of one."""
     for name in _TEXTS:
         write_text(group, name, getattr(trials, name))
+    write_text(group, "component_counters", [".".join(one) for one in COUNTERS])
     for name in _columns(trials.about, len(trials.ops)):
         group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
 
@@ -136,9 +140,11 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
             lengths[_GROWING[name]] = None
         stored[name] = hdf5.dataset(path, file, f"{prefix}trials/{name}", dtype, tuple(lengths))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
-    arrays: dict[str, Any] = {
-        name: _with_later_counters(path, name, found[...], columns[name][1]) for name, found in stored.items()
-    }
+    arrays: dict[str, Any] = {name: found[...] for name, found in stored.items()}
+    if "components" in arrays:
+        arrays["components"] = _component_columns(path, file, prefix, arrays["components"])
+    for name, values in arrays.items():
+        arrays[name] = _with_later_counters(path, name, values, columns[name][1])
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
@@ -152,6 +158,23 @@ def _with_later_counters(path: str | Path, name: str, values: np.ndarray, shape:
     if any(count < 0 for count in absent):
         raise InputError(path, f"trials/{name}", "has counters of a newer memsim; install it")
     return np.pad(values, [(0, 0), *((0, count) for count in absent)]) if any(absent) else values
+
+
+def _component_columns(path: str | Path, file: h5py.File, prefix: str, values: np.ndarray) -> np.ndarray:
+    """The columns of `COUNTERS`, by the names that the file states; zeros for counters that it lacks.
+
+    Counters that this version does not have are left out.
+    """
+    names: Any = [".".join(one) for one in UNNAMED_COUNTERS[: values.shape[1]]]
+    if hdf5.find(file, where := f"{prefix}component_counters") is not None:
+        names = read_text(path, file, where)
+        if not isinstance(names, list) or len(set(map(str, names))) != values.shape[1]:
+            raise InputError(path, where, "does not name each column of trials/components; the file is damaged")
+    elif len(names) < values.shape[1]:
+        raise InputError(path, f"{prefix}trials/components", "has counters of a newer memsim; install it")
+    columns = {str(name): values[:, at] for at, name in enumerate(names)}
+    absent = np.zeros(len(values), values.dtype)
+    return np.stack([columns.get(".".join(one), absent) for one in COUNTERS], axis=1)
 
 
 def _complete(about: Any, ops: Any) -> None:

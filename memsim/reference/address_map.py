@@ -118,7 +118,7 @@ class AddressMap:
         self.location = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
 
     def number_of(self, address: int) -> int:
-        """The number of the line at a physical address; a line that no warp asks for gets the next number."""
+        """The number of the line at a physical address; a line that no warp requests gets the next number."""
         if address not in self.numbers:
             self.numbers[address] = len(self.addresses)
             self.addresses.append(address)

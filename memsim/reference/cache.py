@@ -31,7 +31,7 @@ class Way:
     dirty: int = 0
     activated: int = 0  # L2: fetched for or written by a store
     words: int = 0  # L2: words written of sectors that stores covered in part: bit 8 * s + w
-    prefetched: int = 0  # L2: fetched by the prefetcher, and not asked for since
+    prefetched: int = 0  # L2: fetched by the prefetcher, and not requested since
     stale: int = 0  # L1: pending sectors to drop as soon as they arrive
     op: int = 0  # that wrote last
     owner: int | None = None  # L1: block slot whose local memory it holds, until that block ends

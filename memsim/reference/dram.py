@@ -271,7 +271,7 @@ class Channel:
         """The first clock from `first` on at which a command keeps its distance from all commands before it.
 
         Args:
-            own_bank_only: ask only what this bank and refreshes allow; activates of other banks do not count.
+            own_bank_only: consider only what this bank and refreshes allow; activates of other banks do not count.
         """
         groups = self.dram.bank_groups or 1
         clocks = [

@@ -270,7 +270,7 @@ class L2Slice(CacheSlice):
             self.send(fetch)
 
     def use_prefetched(self, way: Way, present: int, pending: int) -> None:
-        """Sectors of a line are asked for: those that a prefetch brought, or is bringing, have been of use."""
+        """A request needs sectors of a line: those that a prefetch fetched, or is fetching, are useful."""
         counts = self.model.statistics.components
         counts["prefetcher", "useful"] += (way.prefetched & present).bit_count()
         counts["prefetcher", "late"] += (way.prefetched & pending).bit_count()

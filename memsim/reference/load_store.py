@@ -42,14 +42,14 @@ class LoadStoreUnit:
         self.work.happen()
         return warp.issued
 
-    def turn(self, time: int) -> simpy.Event:
+    def resume_at(self, time: int) -> simpy.Event:
         return self.clock.at(time, CycleStage.load_store)
 
     def run(self) -> Process:
         while True:
             if not self.ready:
                 yield self.work.next
-            yield self.turn(max(self.free, self.clock.now))
+            yield self.resume_at(max(self.free, self.clock.now))
             warp = self.selector.select(self.ready)
             del self.ready[warp.slot]
             yield from self.serve(warp)
@@ -92,10 +92,10 @@ class LoadStoreUnit:
         for number in range(access.first, access.stop):
             while not self.sm.l1.look_up(access, number):
                 yield self.sm.replied.next
-                yield self.turn(self.clock.now)
+                yield self.resume_at(self.clock.now)
             looked_up = number + 1 - access.first
             if number + 1 < access.stop and looked_up % self.gpu.l1.tags_per_cycle == 0:
-                yield self.turn(self.clock.now + cycles)
+                yield self.resume_at(self.clock.now + cycles)
         tags_done = self.clock.now + cycles
         data_done = max(tags_done, access.start + wavefronts * cycles)
         access.done += data_done - tags_done  # hits answer as much later as the data stage is behind the lookups

@@ -1,6 +1,6 @@
 """A cache level between L2 and DRAM: every slice serves its queue in order, and reads from below what it lacks.
 
-The level caches memory, whoever asks for it. It is written through and allocates on reads alone, so it holds nothing
+The level caches memory, whatever unit reads it. It is written through and allocates on reads alone, so it holds nothing
 that memory lacks and nothing has to be written back (AMD CDNA 3 white paper, "AMD Infinity Cache"). A read that finds
 all ways of its set waiting for data passes, and leaves no line.
 """

@@ -111,7 +111,7 @@ class ReferenceModel:
         return self.slices[first + self.addresses.home(line)]
 
     def prefetch_after(self, packet: Packet, missed: bool) -> None:
-        """L2 has served a read: ask for the lines that the prefetcher chooses, from the next cycle on."""
+        """L2 has served a read: request the lines that the prefetcher chooses, from the next cycle on."""
         if self.prefetcher is None or packet.op >= self.trace.n_ops:  # page walks are not watched
             return
         size = self.gpu.l1.line_bytes

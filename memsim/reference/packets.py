@@ -20,7 +20,7 @@ DramLocation = tuple[int, int, int]  # DRAM channel, bank, row
 
 
 class Request(StrEnum):
-    """What a packet asks of L2."""
+    """What a packet requests from L2."""
 
     load = "load"  # data for a line of L1
     bypass = "bypass"  # data that L1 does not keep

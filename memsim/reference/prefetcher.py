@@ -1,11 +1,11 @@
-"""The hardware prefetcher of L2: which lines it asks for, and when.
+"""The hardware prefetcher of L2: which lines it requests, and when.
 
-It watches the reads that L2 serves, in the order of service, by physical address. What it asks for enters the line's
-home slice in the next cycle, waits in the slice's queue like any request, and is dropped there if a way or an MSHR
-lacks: a prefetch never holds a request up for longer than its lookup. No prefetch leaves an aligned page, since
+It watches the reads that L2 serves, in the order of service, by physical address. A prefetch enters the line's home
+slice in the next cycle, waits in the slice's queue like any request, and is dropped there if there is no way or
+MSHR for it: a prefetch never holds a request up for longer than its lookup. No prefetch leaves an aligned page, since
 physical pages do not follow each other as virtual ones do.
 
-A line that a prefetch brought and that is asked for the first time counts as a miss would, so that a stream keeps
+The first request for a prefetched line counts as a miss would, so that a stream keeps
 going ("tagged prefetch": Smith, *Cache Memories*, ACM Computing Surveys 14(3), 1982, section 2.1).
 """
 
@@ -74,7 +74,7 @@ class StridePrefetcher:
     High-Performance Processors*, IEEE Transactions on Computers 44(5), 1995.
 
     The warps of an SM share an entry. Lee et al. (*Many-Thread Aware Prefetching Mechanisms for GPGPU Applications*,
-    MICRO 2010) train one per warp, which L2 does not know.
+    MICRO 2010) train one per warp; a request at L2 does not carry its warp.
     """
 
     def __init__(self, own: Prefetcher) -> None:
@@ -98,7 +98,7 @@ class StridePrefetcher:
 
 @dataclass
 class MissStream:
-    """A run of near misses: where it is, in which direction it goes, and how far ahead lines were asked for."""
+    """A run of near misses: where it is, in which direction it goes, and how far ahead lines were requested."""
 
     at: int
     direction: int = 0  # +1, -1; 0: not known yet
@@ -159,6 +159,6 @@ class PrefetchUnit:
         self.kind, self.lines_per_page = PREFETCHERS[own.kind](own), max(1, own.page_bytes // line_bytes)
 
     def lines_to_fetch(self, read: Observed) -> list[int]:
-        """The lines (physical, in lines of L1) to ask L2 for after a read: within its page, and not the read's own."""
+        """Lines (physical, in lines of L1) to request from L2 after a read: of its page, without the read's own."""
         page = read.line // self.lines_per_page
         return [line for line in self.kind.observe(read) if line // self.lines_per_page == page and line != read.line]

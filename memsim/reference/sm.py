@@ -64,12 +64,12 @@ class MultiprocessorUnit:
             warp = Warp(block_slot * n + k, age, first[k], end[k], block, weight)
             self.clock.process(self.run_warp(warp, time))
 
-    def turn(self, warp: Warp, time: int) -> simpy.Event:
+    def resume_at(self, warp: Warp, time: int) -> simpy.Event:
         return self.clock.at(time, CycleStage.warps, warp.slot)
 
     def run_warp(self, warp: Warp, start: int) -> Process:
         """Process: one warp from its launch to its end."""
-        yield self.turn(warp, start)
+        yield self.resume_at(warp, start)
         yield from self.run_path(warp)
         self.end = max(self.end, self.clock.now)
         warp.block.live -= 1
@@ -100,7 +100,7 @@ class MultiprocessorUnit:
             if (self.scoreboard or not barrier) and self.may_wait(warp):
                 yield from self.wait_for_loads(warp, now)
             elif memory:
-                yield self.turn(warp, now)
+                yield self.resume_at(warp, now)
 
     def issue(self, warp: Warp) -> Process:
         """Issue the compute run before an instruction, and with `memory_issue` the memory instruction itself."""
@@ -121,7 +121,7 @@ class MultiprocessorUnit:
             warp.groups.append(max(done, ceil(unit.pipe_free["tensor"])))
         warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
-            yield self.turn(warp, done)
+            yield self.resume_at(warp, done)
 
     def issue_unit(self, warp: Warp) -> IssueUnit:
         """The issue unit of the warp's scheduler."""
@@ -162,11 +162,11 @@ class MultiprocessorUnit:
         end, warp.end, warp.diverged = warp.end, second.pc, True
         yield from self.run_path(warp)
         yield other
-        yield self.turn(warp, self.clock.now)
+        yield self.resume_at(warp, self.clock.now)
         warp.pc, warp.end, warp.diverged = second.end, end, False
 
     def run_second_path(self, warp: Warp) -> Process:
-        yield self.turn(warp, self.clock.now)
+        yield self.resume_at(warp, self.clock.now)
         yield from self.run_path(warp)
 
     # Barriers
@@ -179,7 +179,7 @@ class MultiprocessorUnit:
         block.waiting += 1
         opens = block.barrier.next
         self.open_barrier(block)
-        yield self.turn(warp, (yield opens))
+        yield self.resume_at(warp, (yield opens))
 
     def open_barrier(self, block: Block) -> None:
         """Open the barrier of a block if all its live warps have arrived."""
@@ -195,7 +195,7 @@ class MultiprocessorUnit:
         elif phase:
             event = self.model.mbarriers.complete[phase]
             if not event.triggered or int(event.value or 0) > self.clock.now:
-                yield self.turn(warp, (yield event))
+                yield self.resume_at(warp, (yield event))
 
     # Loads
 
@@ -245,7 +245,7 @@ class MultiprocessorUnit:
         time = max(time, self.groups_done(warp))
         for load in self.take_needed(warp):
             time = max(time, (yield load.answered))
-        yield self.turn(warp, time)
+        yield self.resume_at(warp, time)
 
     def finish(self, access: OutstandingAccess, time: int) -> None:
         """A memory instruction has issued and all its data are there; a load answers."""

@@ -1,8 +1,8 @@
 """Address translation: a TLB for each SM, one TLB that all share, and page walkers.
 
-L1 is tagged with virtual addresses, so only what leaves an SM is translated. A miss in an SM's TLB asks the shared TLB;
-a miss there starts a walk, which reads one entry of each level's page table through L2 (Pichai et al., ASPLOS 2014;
-Power et al., HPCA 2014). Requests for a page that is already under way merge with the first.
+L1 is tagged with virtual addresses, so only what leaves an SM is translated. A miss in an SM's TLB goes to the shared
+TLB; a miss there starts a walk, which reads one entry of each level's page table through L2 (Pichai et al., ASPLOS
+2014; Power et al., HPCA 2014). Requests for a page that is already under way merge with the first.
 """
 
 from __future__ import annotations

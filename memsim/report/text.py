@@ -14,6 +14,7 @@ from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
 from memsim.analysis.time_breakdown import time_breakdown
 from memsim.gpu.components import COMPONENTS
+from memsim.hierarchy.counters import CountUnit
 from memsim.report.best_possible import breakdown_table
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 from memsim.report.result_json import document
@@ -216,6 +217,13 @@ def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
         for level, units in result.counters.items()
         for unit, counts in units.items()
     ]
+    below_l2 = [
+        [level.upper(), CountUnit.sectors.name, *(number(counts[name]) for name in names)]
+        for one in COMPONENTS
+        if one.section in result.components
+        for level, counts in one.levels(result.components[one.section]).items()
+    ]
+    rows[-len(CountUnit) : -len(CountUnit)] = below_l2  # before the rows of DRAM
     return ["level", "unit", *names], rows
 
 
@@ -239,9 +247,12 @@ def _component_lines(result: RunResult) -> Iterator[str]:
             found, kind = result.components[one.section], result.trials.about["gpu"][one.section][one.chooser]
             known = [ratio.name for ratio in one.ratios if not isnan(found[ratio.name])]
             ratios = ", ".join(f"{name} {number(100 * found[name], 1)} %" for name in known)
+            if ratios:
+                yield f"{one.section} ({kind}): {ratios}"
             counted = [counter.name for counter in one.counters if found[counter.name]]
             counts = ", ".join(f"{name} {number(found[name])}" for name in counted)
-            yield f"{one.section} ({kind}): {ratios}\n{one.section} counts: {counts}"
+            if counts and not one.levels(found):
+                yield f"{one.section} counts: {counts}"
 
 
 def time_lines(result: RunResult) -> str:

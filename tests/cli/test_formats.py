@@ -1,4 +1,4 @@
-"""Every command that prints a table prints it in every format, and the formats agree."""
+"""Commands that print tables print them in every format, and the formats agree."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -31,7 +32,21 @@ def files(tmp_path_factory):
     _run("trace", "saxpy", "-p", "n=512", "-o", folder / "t.h5", "-q")
     _run("run", folder / "t.h5", "--trials", 1, "-j", 1, "-o", folder / "a.h5", "-q")
     _run("run", folder / "t.h5", "--trials", 1, "-j", 1, "--set", "l1.ways=2", "-o", folder / "b.h5", "-q")
+    (folder / "traces").mkdir()
+    shutil.copy(folder / "t.h5", folder / "traces")
+    _run("check", "--update", folder / "traces", "-b", folder / "baseline.toml", "--gpu", "a100", "-j", 1, "-q")
+    (folder / "study.toml").write_text(STUDY)
     return folder
+
+
+STUDY = """
+gpus = ["a100"]
+trials = 1
+[kernels.saxpy]
+trace = "t.h5"
+[vary]
+"sm.count" = [2, 4]
+"""
 
 
 COMMANDS = {
@@ -48,13 +63,17 @@ COMMANDS = {
     "models": ("estimate", "t.h5"),
     "capacity": ("capacity", "t.h5", "--trials", "0"),
     "comparison": ("compare", "a.h5", "b.h5"),
+    "new trace": ("trace", "saxpy", "-p", "n=512", "-o", "new.h5", "--force"),
+    "study": ("sweep", "study.toml", "-j", "1"),
+    "versions": ("explore", "saxpy", "-p", "n=512", "--vary", "block=128,256", "--keep", "0", "-j", "1"),
+    "baseline": ("check", "-b", "baseline.toml", "-j", "1", "--no-github"),
 }
 
-LONGEST = ("gpus", "workloads", "models", "run")
+LONGEST = ("gpus", "workloads", "models", "run", "study", "versions", "baseline")
 
 
 def _in(files, case) -> list[object]:
-    return [files / one if one.endswith(".h5") else one for one in COMMANDS[case]]
+    return [files / one if re.search(r"\.(h5|toml)$", one) else one for one in COMMANDS[case]]
 
 
 @pytest.mark.parametrize(
@@ -63,7 +82,7 @@ def _in(files, case) -> list[object]:
 def test_every_format_of_a_command(files, case):
     arguments = _in(files, case)
     text, values, table, markdown = (_run(*arguments, "--format", name) for name in ("text", "json", "csv", "md"))
-    assert case in ("run", "cache") or text == _run(*arguments)  # files in the cache come and go
+    assert case in ("run", "cache", "study") or text == _run(*arguments)  # files come and go; seconds
     document = json.loads(values)
     rows = list(csv.DictReader(io.StringIO(table)))
     assert document and (rows or case == "findings")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 
 import pytest
 from places import ROOT
@@ -52,14 +53,39 @@ def test_every_preset_has_an_architecture(name):
     assert gpu.architecture.has_l1 or not gpu.l1.enabled
 
 
+@pytest.mark.parametrize(
+    ("capability", "kib"),
+    [("1.3", 16), ("2.0", 48), ("6.1", 48), ("7.2", 96), ("7.5", 64), ("8.0", 163), ("8.6", 99), ("8.7", 163),
+     ("8.9", 99), ("9.0", 227), ("10.3", 227), ("11.0", 227), ("12.1", 99), ("gfx942", 64)],
+)  # fmt: skip
+def test_shared_memory_of_blocks(capability, kib):
+    """CUDA C++ Programming Guide, technical specifications; AMD CDNA 3: the LDS of a compute unit."""
+    assert architecture(capability).shared_block_bytes == kib << 10
+
+
+READERS = {  # of machine code, where its encoding changed
+    "sources/sass/declarations.py", "sources/sass/elf.py", "sources/sass/kernel.py",
+    "sources/sass/lowering/mbarriers.py",
+}  # fmt: skip
+
+
 @pytest.mark.slow
 def test_nothing_else_compares_capabilities():
-    """Comparisons of a GPU's capability with a number stand in this one file; new ones belong there, too."""
+    """Comparisons of a capability with a number, and tables by capability, stand in this one file, or are named."""
+    found = set()
     for path in sorted((ROOT / "memsim").rglob("*.py")):
-        if path.name != "architecture.py":
-            for node in ast.walk(ast.parse(path.read_text())):
-                if isinstance(node, ast.Compare) and "capability" in ast.unparse(node):
-                    sides = (node.left, *node.comparators)
-                    ordered = any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops)
-                    fixed = any(isinstance(one, ast.Constant | ast.Tuple) for one in sides)
-                    assert not (ordered and fixed), f"{path.relative_to(ROOT)}:{node.lineno}"
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Compare) and any(word in ast.unparse(node) for word in ("capability", "architect")):
+                sides = (node.left, *node.comparators)
+                ordered = any(isinstance(one, ast.Lt | ast.LtE | ast.Gt | ast.GtE) for one in node.ops)
+                fixed = any(isinstance(one, ast.Constant | ast.Tuple) for one in sides)
+            else:
+                ordered = fixed = isinstance(node, ast.Dict) and _is_by_capability(node)
+            if ordered and fixed:
+                found.add(path.relative_to(ROOT / "memsim").as_posix())
+    assert found == READERS | {"gpu/architecture.py"}
+
+
+def _is_by_capability(node: ast.Dict) -> bool:
+    keys = [ast.unparse(key) if key else "" for key in node.keys]
+    return bool(keys) and all(re.fullmatch(r"'\d+\.\d'|\(\d+, \d\)", key) for key in keys)

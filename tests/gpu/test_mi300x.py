@@ -9,10 +9,14 @@ from engines import reference
 from typer.testing import CliRunner
 
 import memsim
+from memsim.analysis.result import RunResult
 from memsim.cli import app
+from memsim.exploration.prune import driver_of
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
 from memsim.reference.model import ReferenceModel
+from memsim.report.text import tables
+from memsim.support.errors import InputError
 from memsim.why.explain import explain
 
 MI300X = load_gpu("mi300x")
@@ -75,6 +79,21 @@ def test_described_kernel_runs_with_wavefronts(tmp_path):
     counts = result.components["memory_side"]
     assert counts["l3_reads"] == counts["l3_misses"] == 2 * 2048 * 4 // 32
     assert result.trials.transactions[0] == 3 * 2048 * 4 // LINE
+
+
+def test_a_time_without_comparison_has_no_interval(tmp_path):
+    """The errors known are of NVIDIA's GPUs; the same trials, as if of one, have an interval."""
+    trace = memsim.trace("saxpy", n=512, gpu="mi300x", blocks="all", out=tmp_path / "t.h5")
+    result = memsim.simulate(trace, "mi300x", trials=1, seed=1, engine="reference")
+    result.trials.about["trace"]["instructions"] = "estimated"
+    assert result.prediction_interval is None and "prediction interval" not in tables(result)
+    result.trials.about["gpu"]["compute_capability"] = "9.0"
+    assert RunResult(result.trials).prediction_interval is not None
+
+
+def test_triton_cannot_compile_for_it():
+    with pytest.raises(InputError, match="gfx942, a processor of AMD"):
+        driver_of(MI300X)
 
 
 def test_findings_of_result_need_no_replay(tmp_path):

@@ -255,10 +255,49 @@ def test_older_files_lack_counters_of_later_components(saved):
         _json("about", lambda about: about["gpu"].pop("memory_side", None))(file)
         file["trials"].pop("components")
         file["trials"]["components"] = np.zeros((3, known), np.int64)
+        file.pop("component_counters")
         file.attrs["version"] = [1, 8]
     loaded = store.load(saved)
     assert loaded.components.shape == (3, len(COUNTERS)) and not loaded.components.any()
     assert RunResult.load(saved).components == {}
+
+
+ONE_MORE_COUNTER = """
+import sys
+from dataclasses import replace
+from memsim.gpu import prefetcher
+
+counters = list(prefetcher.PREFETCHER.counters)
+counters.insert(2, replace(counters[0], name="new"))
+prefetcher.PREFETCHER = replace(prefetcher.PREFETCHER, counters=tuple(counters))
+
+from memsim.montecarlo import store
+
+print(store.load(sys.argv[1]).components.tolist())
+"""
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_counter_in_the_middle_shifts_none(tmp_path, named):
+    """Later versions may declare a counter before the last one: columns go by name, in older files by their order."""
+    before = synthetic.spmv(3)
+    before.about["gpu"] |= {"memory_side": {"levels": 1}, "prefetcher": {"kind": "none"}}
+    before.components[:, COUNTERS.index(("memory_side", "l3_writes"))] = [5, 6, 7]
+    store.save(path := tmp_path / "r.h5", before)
+    if not named:
+        with changed(path) as file:
+            file.pop("component_counters")
+    done = subprocess.run([sys.executable, "-c", ONE_MORE_COUNTER, path], capture_output=True, text=True)
+    assert done.stderr == "" and json.loads(done.stdout) == np.insert(before.components, 2, 0, axis=1).tolist()
+
+
+@pytest.mark.parametrize("names", [["prefetcher.requests"], {"a": 1}, ["prefetcher.requests"] * len(COUNTERS)])
+def test_names_of_counters_fit_their_columns(saved, names):
+    with changed(saved) as file:
+        _json("about", lambda about: about["gpu"].update(prefetcher={"kind": "none"}))(file)
+        _replace("component_counters", json.dumps(names))(file)
+    with pytest.raises(InputError, match="component_counters does not name each column"):
+        store.load(saved)
 
 
 @pytest.mark.parametrize(("name", "axis"), [("counters", -2), ("translation", -1), ("components", -1)])
@@ -270,6 +309,7 @@ def test_counters_of_other_versions(saved, name, axis):
     before = getattr(store.load(saved), name)
     for values in (before.take(range(before.shape[axis] - 1), axis), np.concatenate([before] * 2, axis)):
         with changed(saved) as file:
+            file.pop("component_counters", None)
             del file[f"trials/{name}"]
             file[f"trials/{name}"] = values
         if values.shape[axis] < before.shape[axis]:

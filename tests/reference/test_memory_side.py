@@ -234,4 +234,15 @@ def test_run_and_show_report_hit_rate(tmp_path):
     options = ("--trials", 1, "-j", 1, "--engine", "reference", "--set", "memory_side.hit_latency_cycles=[500]")
     printed(tmp_path, "run", "t.h5", *options, *settings, "-o", "r.h5", "-q")
     text = printed(tmp_path, "show", "r.h5")
-    assert "memory_side (1): l3_hit_rate" in text and "l3_misses" in text and "l4" not in text
+    assert "memory_side (1): l3_hit_rate" in text and "l4" not in text.lower()
+    rows = {row[0]: row[1:] for line in text.splitlines() if len(row := line.split()) == 8 and row[1] == "sectors"}
+    assert list(rows) == ["L1", "L2", "L3", "DRAM"]
+    reads, writes, _, hits, misses, merges = (int(one.replace(",", "")) for one in rows["L3"][1:])
+    assert reads + writes == hits + misses + merges and rows["DRAM"][1] == rows["L3"][1]
+
+
+def test_a_prefetcher_without_requests_prints_no_counts(tmp_path):
+    printed(tmp_path, "trace", "saxpy", "-p", "n=32", "-o", "t.h5", "-q")
+    options = ("--trials", 1, "-j", 1, "--set", "prefetcher.kind=stride")
+    text = printed(tmp_path, "run", "t.h5", *options, "--quick")
+    assert "prefetcher (stride): coverage 0.0 %\n" in text and "prefetcher counts" not in text

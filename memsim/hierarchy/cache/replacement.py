@@ -29,7 +29,7 @@ SELDOM = 32  # BRRIP puts one new line in so many where SRRIP puts all
 
 
 def for_lru(cache: Cache) -> Cache:
-    """The same cache; if its policy is LRU, as nearly all boards' is, its loops are compiled for that."""
+    """The same cache; if its policy is LRU, as nearly all GPUs' is, its loops are compiled for that."""
     lru = int(cache.shape["policy"][0]) == LRU
     return cache._replace(shape=fixed(cache.shape, ("policy", "group_bits") if lru else ()))
 

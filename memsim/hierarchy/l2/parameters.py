@@ -14,7 +14,7 @@ from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE, WRITE_HIT, WRITE_
 from memsim.hierarchy.parameters import clock_ratio, crossing_cycles, record_of, reply_cycles, sharer_words
 from memsim.jit.specialization import fixed, matching
 
-# What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.
+# What the L2s of many GPUs have in common, which loops are compiled for: of Fermi, and of Kepler and later.
 _FERMI = dict(
     inclusive=1, sharer_words=1, lines_per_packet=4, packet_bits=2, sectors_per_line=1, line_mask=1, sector_bits=0,
     l1_unsectored=1, group_bits=2, max_dirty=0, max_partial=0, half=0, clock_up=1, write_hit=1,

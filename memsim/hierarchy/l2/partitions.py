@@ -10,7 +10,7 @@ home is the point of coherence. A lookup is counted once: in a copy that it hits
 
 With `merges_copies`, a load whose missing sectors are all on their way to the slice across, for one earlier load, waits
 there for that load, as for an MSHR, and counts as a merge. On an H100, the sectors that cross are about half of those
-that memory reads, though loads ask L2 up to 58 times for each (`l2_fabric_sectors`, experiments/silicon).
+that memory reads, though loads request each up to 58 times (`l2_fabric_sectors`, experiments/silicon).
 
 The slice across never waits for what it passes on, so two partitions cannot wait for each other.
 """

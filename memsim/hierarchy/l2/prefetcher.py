@@ -47,13 +47,13 @@ class Prefetching(NamedTuple):
 
     p: np.ndarray
     physical: np.ndarray  # [line] its physical address, in lines of L1
-    place_of: np.ndarray  # [line] its place among the lines of all pages that prefetches may reach
-    line_at: np.ndarray  # [place] line
+    index_of: np.ndarray  # [line] its index among the lines of all pages that prefetches may reach
+    line_at: np.ndarray  # [index] line
     strides: np.ndarray  # STRIDE_ENTRY
     streams: np.ndarray  # MISS_STREAM
     table: np.ndarray  # entries in use, and reads observed so far
     counts: np.ndarray  # [PREFETCHER.counters]
-    prefetched: np.ndarray  # [way] sectors that a prefetch brought or brings, and that no request asked for yet
+    prefetched: np.ndarray  # [way] sectors that a prefetch fetched or is fetching, and that no request has needed yet
 
 
 def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Prefetching:
@@ -77,7 +77,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
             first_key=0 if crosses_in_one else gpu.l2.slices,
         ),
         physical=shared(where.physical),
-        place_of=shared(where.place_of),
+        index_of=shared(where.index_of),
         line_at=shared(where.line_at),
         strides=np.zeros(own.entries if kind == STRIDE else 0, STRIDE_ENTRY),
         streams=np.zeros(own.entries if kind == STREAM else 0, MISS_STREAM),
@@ -123,7 +123,7 @@ def request_line(m, s, r, line, time):
     page_bits = m.prefetching.p[0].page_bits
     if line == own or line >> page_bits != own >> page_bits:
         return
-    number = m.prefetching.line_at[m.prefetching.place_of[m.requests[r].line] + line - own]
+    number = m.prefetching.line_at[m.prefetching.index_of[m.requests[r].line] + line - own]
     f = take(m.free_requests)
     m.requests[f].time = time + 1
     m.requests[f].line = number
@@ -225,7 +225,7 @@ def observe_stream(m, s, r, missed, time):
 
 @called
 def use_prefetched(m, s, demand, valid):
-    """Sectors `demand` of the lines just found are asked for; count those that prefetches brought, or are bringing."""
+    """A request needs sectors `demand` of the lines just found; count those that prefetches fetched or are fetching."""
     p = m.p[0]
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
@@ -242,6 +242,6 @@ def use_prefetched(m, s, demand, valid):
 
 @inlined
 def forget_prefetched(m, way):
-    """A way gets another line: prefetched sectors that no request asked for were of no use."""
+    """A way gets another line: prefetched sectors that no request needed are unused."""
     m.prefetching.counts[UNUSED] += m.sectors[m.prefetching.prefetched[way]]
     m.prefetching.prefetched[way] = 0

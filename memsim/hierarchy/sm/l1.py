@@ -206,7 +206,7 @@ def allocate(m, sm, s, line, time):
     p = m.p[0]
     keeps = p.write_policy == BACK or (len(m.local) > 0 and p.local_write_policy == BACK)
     if keeps and m.sms[sm].stores >= p.max_stores:
-        return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
+        return -1  # a dirty victim could not leave; tested first, so that trying again draws nothing
     way = victim(m.cache, s)
     if way < 0:
         return way
@@ -243,7 +243,7 @@ def load(m, sm, k, op, way, time):
     touch(m.cache, s, way)
     f = join_load(m, sm, op)
     if new:
-        ask(m, sm, line, new, op, way, -1 if pending else f, time)
+        request_sectors(m, sm, line, new, op, way, -1 if pending else f, time)
     if pending:
         wait_at(m, way, f, new | pending, time)
     count(m, op, READS, SECTOR_MISS if new else MERGE, mask, valid, pending)
@@ -258,14 +258,14 @@ def miss(m, sm, s, line, mask, op, time):
     way = allocate(m, sm, s, line, time)
     if way < 0:
         return bypass(m, sm, BYPASS, line, mask, op, time) if m.p[0].full_set_bypasses else ABSENT
-    ask(m, sm, line, mask, op, way, join_load(m, sm, op), time)
+    request_sectors(m, sm, line, mask, op, way, join_load(m, sm, op), time)
     count(m, op, READS, MISS, mask, 0, 0)
     return DONE
 
 
 @inlined
-def ask(m, sm, line, mask, op, way, f, time):
-    """Ask L2 for sectors of a way, and to answer a transaction of load `f` with them if that is not -1."""
+def request_sectors(m, sm, line, mask, op, way, f, time):
+    """Request sectors of a way from L2, for a transaction of load `f` if that is not -1."""
     m.sms[sm].loads += 1
     m.cache.ways[way].pending = m.cache.ways[way].pending | mask
     send(m, sm, LOAD, line, mask, 0, op, way, f, time)

@@ -40,16 +40,16 @@ def begin_warp(m, w, block, pc, end, age, weight):
     m.warps[w].ready = m.warps[w].started = m.warps[w].run_issued = 0
     m.warps[w].waiting = AWAKE
     if m.p[0].scoreboard:
-        clear_boards(m, w)
+        clear_scoreboards(m, w)
 
 
 @inlined
-def clear_boards(m, w):
+def clear_scoreboards(m, w):
     """Forget all loads of a warp."""
     for b in range(w * CLASSES, (w + 1) * CLASSES):
-        m.boards[b].loads = 0
-        m.boards[b].answered = 0
-        m.boards[b].time = 0
+        m.class_scoreboards[b].loads = 0
+        m.class_scoreboards[b].answered = 0
+        m.class_scoreboards[b].time = 0
     if len(m.controls):
         m.stalls[w] = 0
         for s in range(w * SCOREBOARDS, (w + 1) * SCOREBOARDS):
@@ -123,29 +123,29 @@ def enter_load(m, w, load_class):
     if load_class == NO_ANSWER:
         return -1
     b = w * CLASSES + load_class
-    ring_slot = b * RING + (m.boards[b].loads & (RING - 1))
-    m.boards[b].loads += 1
+    ring_slot = b * RING + (m.class_scoreboards[b].loads & (RING - 1))
+    m.class_scoreboards[b].loads += 1
     m.rings[ring_slot] = NEVER
     return ring_slot
 
 
 @inlined
 def answered_by(m, b, number):
-    """When the first `number` loads of a board have answered, NEVER while that is not known of one.
+    """When the first `number` loads of a class have answered, NEVER while that is not known of one.
 
-    Whoever asked for more of them before has waited, or asks again because another board made it wait.
+    A warp that needed more of them before has waited, or tries again because another class made it wait.
     """
-    at = m.boards[b].answered
-    time = m.boards[b].time
+    at = m.class_scoreboards[b].answered
+    time = m.class_scoreboards[b].time
     while at < number and m.rings[b * RING + (at & (RING - 1))] != NEVER:
         time = max(time, m.rings[b * RING + (at & (RING - 1))])
         at += 1
-    if at == m.boards[b].loads:  # none is under way: counting begins anew, where the ring is warm
-        m.boards[b].loads = 0
-        m.boards[b].answered = 0
+    if at == m.class_scoreboards[b].loads:  # none is under way: counting begins anew, where the ring is warm
+        m.class_scoreboards[b].loads = 0
+        m.class_scoreboards[b].answered = 0
     else:
-        m.boards[b].answered = at
-    m.boards[b].time = time
+        m.class_scoreboards[b].answered = at
+    m.class_scoreboards[b].time = time
     return time if at >= number else NEVER
 
 
@@ -167,7 +167,7 @@ def all_answered(m, w):
     time = scoreboards_clear(m, w)
     for load_class in range(CLASSES):
         b = w * CLASSES + load_class
-        time = max(time, answered_by(m, b, m.boards[b].loads - allowed(m, w, load_class)))
+        time = max(time, answered_by(m, b, m.class_scoreboards[b].loads - allowed(m, w, load_class)))
     return time
 
 
@@ -187,7 +187,7 @@ def must_wait(m, w):
     if i.answers == NO_ANSWER:
         return False
     b = w * CLASSES + i.answers
-    return m.boards[b].loads - m.boards[b].answered >= m.p[0].loads_per_warp
+    return m.class_scoreboards[b].loads - m.class_scoreboards[b].answered >= m.p[0].loads_per_warp
 
 
 @inlined

@@ -77,9 +77,9 @@ OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"
 # replayed in time, 0 for none. Four ways are one cache line of the host.
 L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("owner", "<u2")])
 ANY_BLOCK = 0xFFFF
-# Scoreboard, one per warp and class of loads: loads issued, the first of them whose times are known, the latest
+# A scoreboard per warp and class of loads: loads issued, the first of them whose times are known, the latest
 # of these.
-BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
+CLASS_SCOREBOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
 CLASSES = len(LoadClass)
 RING = 64  # loads of a class that may be unanswered, at most
 # Machine code: of a scoreboard, accesses that set it and have not answered, when the latest of the others is there.
@@ -136,8 +136,8 @@ class SMs(NamedTuple):
     diverged: np.ndarray  # DIVERGED, SLOTS per SM; empty where no warp diverges
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # 2 * SLOTS an SM: time << EVENT_BITS | slot, the warps that act later
-    boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
-    rings: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
+    class_scoreboards: np.ndarray  # CLASS_SCOREBOARD, by warp and class of loads (scoreboard only)
+    rings: np.ndarray  # RING per scoreboard: when each load answers, NEVER while that is not known
     controls: np.ndarray  # CONTROL, one an instruction (scoreboard only, machine code only)
     scoreboards: np.ndarray  # SCOREBOARD, by warp and number (machine code only)
     setters: np.ndarray  # of each load in the rings the scoreboard that it sets (machine code only)
