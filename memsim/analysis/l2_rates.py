@@ -24,14 +24,22 @@ def slice_cycles(trials: Trials) -> np.ndarray:
 
 
 def sector_cycles(l2: Mapping[str, Any]) -> np.ndarray:
-    """Cycles of their clock for which L2's slices serve a sector of each event, f8 [events]: reads may take less.
+    """Cycles of their clock for which L2's slices serve a sector of each event, f8 [events].
 
-    >>> sector_cycles({"sector_cycles": 1, "read_sectors": 2}).tolist()[3:5]
-    [0.5, 1.0]
+    Reads may take less, and stores more.
+
+    >>> sector_cycles({"sector_cycles": 1, "read_sectors": 2, "store_cycles": 3}).tolist()[3::4]
+    [0.5, 3.0, 1.0]
     """
     each = np.full(len(Event), float(l2["sector_cycles"]))
     each[: Event.write_hit] = read_cycles(l2)
+    each[Event.write_hit : Event.atomic_hit] = store_cycles(l2)
     return each
+
+
+def store_cycles(l2: Mapping[str, Any]) -> int:
+    """Cycles of its clock for which a slice of L2 serves a sector of a store."""
+    return max(int(l2["sector_cycles"]), l2.get("store_cycles") or 0)
 
 
 def read_cycles(l2: Mapping[str, Any]) -> float:
@@ -62,5 +70,5 @@ def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:
     >>> partial_store_cycles({"profile": {"partial_sectors": 10}}, l2)
     30.0
     """
-    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
+    longer = max(0, (l2.get("partial_store_cycles") or 0) - store_cycles(l2))
     return float(longer * op.get("profile", {}).get("partial_sectors", 0))
