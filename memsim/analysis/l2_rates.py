@@ -14,7 +14,8 @@ from memsim.montecarlo.trials import Trials
 def slice_cycles(trials: Trials) -> np.ndarray:
     """SM cycles, f8 [trials], in which the slices of L2 serve all sectors of a trial, each at work all the time.
 
-    No replay or launch is over in less: stores, for which no warp waits, need this time as well.
+    No replay or launch is over in less: stores, for which no warp waits, need this time as well. A store to the sector
+    that was stored last counts as any other; all slices would have to get such stores for that to matter.
     """
     gpu: dict[str, Any] = trials.about["gpu"]
     l2 = gpu["l2"]
@@ -24,22 +25,14 @@ def slice_cycles(trials: Trials) -> np.ndarray:
 
 
 def sector_cycles(l2: Mapping[str, Any]) -> np.ndarray:
-    """Cycles of their clock for which L2's slices serve a sector of each event, f8 [events].
+    """Cycles of their clock for which L2's slices serve a sector of each event, f8 [events]: reads may take less.
 
-    Reads may take less, and stores more.
-
-    >>> sector_cycles({"sector_cycles": 1, "read_sectors": 2, "store_cycles": 3}).tolist()[3::4]
-    [0.5, 3.0, 1.0]
+    >>> sector_cycles({"sector_cycles": 1, "read_sectors": 2}).tolist()[3:5]
+    [0.5, 1.0]
     """
     each = np.full(len(Event), float(l2["sector_cycles"]))
     each[: Event.write_hit] = read_cycles(l2)
-    each[Event.write_hit : Event.atomic_hit] = store_cycles(l2)
     return each
-
-
-def store_cycles(l2: Mapping[str, Any]) -> int:
-    """Cycles of its clock for which a slice of L2 serves a sector of a store."""
-    return max(int(l2["sector_cycles"]), l2.get("store_cycles") or 0)
 
 
 def read_cycles(l2: Mapping[str, Any]) -> float:
@@ -70,5 +63,5 @@ def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:
     >>> partial_store_cycles({"profile": {"partial_sectors": 10}}, l2)
     30.0
     """
-    longer = max(0, (l2.get("partial_store_cycles") or 0) - store_cycles(l2))
+    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
     return float(longer * op.get("profile", {}).get("partial_sectors", 0))

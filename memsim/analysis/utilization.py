@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, read_cycles, slice_cycles, store_cycles
+from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, read_cycles, slice_cycles
 from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
@@ -83,8 +83,7 @@ def busiest_slice_cycles(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float
     of, l2 = op.get("profile", {}), gpu["l2"]
     if not of.get("slice_sectors"):
         return 0.0
-    kind = op.get("kind")
-    full = read_cycles(l2) if kind == "load" else store_cycles(l2) if kind == "store" else l2["sector_cycles"]
+    full = read_cycles(l2) if op.get("kind") == "load" else l2["sector_cycles"]
     each = full + partial_store_cycles(op, l2) / of["slice_sectors"]
     return float(of["busiest_slice"] * each / l2_clocks(gpu))
 

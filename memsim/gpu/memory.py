@@ -53,9 +53,6 @@ class L2(Section):
         le=8,
         description="sectors of a request that a slice reads in sector_cycles; none: one; stores and atomics: one",
     )
-    store_cycles: int | None = Field(
-        None, ge=1, le=10**5, description="cycles per sector of a store, if more than sector_cycles; none: the same"
-    )
     partial_store_cycles: int | None = Field(
         None, ge=1, le=10**5, description="cycles per sector that a store writes partly, if more; none: the same"
     )
@@ -82,14 +79,9 @@ class L2(Section):
     )
 
     @property
-    def of_store(self) -> int:
-        """Cycles a slice is busy for a sector that a store covers."""
-        return max(self.sector_cycles, self.store_cycles or 0)
-
-    @property
     def of_partial_store(self) -> int:
         """Cycles a slice is busy for a sector that a store covers in part."""
-        return max(self.of_store, self.partial_store_cycles or 0)
+        return max(self.sector_cycles, self.partial_store_cycles or 0)
 
     @property
     def of_repeated_store(self) -> int:

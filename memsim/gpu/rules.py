@@ -113,7 +113,7 @@ def _limited_ways(l2: L2) -> Iterator[Problem]:
     for field in ("max_dirty_ways", "max_partial_ways"):
         most = getattr(l2, field)
         if most is not None and most > l2.ways:
-            yield f"l2.{field}", f"is {most}; give at most l2.ways = {l2.ways}, or null for no limit"
+            yield f"l2.{field}", f"is {most}; give at most l2.ways = {l2.ways}"
 
 
 def _partial(gpu: GPU) -> Iterator[Problem]:

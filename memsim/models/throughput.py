@@ -124,10 +124,10 @@ def _slice_cycles(
         slices: of the lines.
     """
     stored = requested - replied
-    served = replied * l2.sector_cycles / (l2.read_sectors or 1) + stored * l2.of_store
+    served = replied * l2.sector_cycles / (l2.read_sectors or 1) + stored * l2.sector_cycles
     share = stored / np.maximum(1, np.bincount(slices, stored, l2.slices))[slices]
     repeated = partial * share
-    served += partial * (l2.of_partial_store - l2.of_store)
+    served += partial * (l2.of_partial_store - l2.sector_cycles)
     return np.asarray(served + repeated * (l2.of_repeated_store - l2.of_partial_store))
 
 

@@ -148,8 +148,8 @@ class L2Slice(CacheSlice):
     def service_cycles(self, packet: Packet) -> Fraction:
         """SM cycles for the sectors of a packet.
 
-        A store may take longer, longer still for sectors that it writes in part, and another time for those of them to
-        which the store before it wrote as well.
+        Sectors that a store writes in part may take longer, and those of them to which the store before it wrote as
+        well another time.
         """
         number = packet.mask.bit_count()
         if packet.request in READS:
@@ -158,7 +158,7 @@ class L2Slice(CacheSlice):
             return self.cycle * self.l2.sector_cycles * number
         partial, before = packet.mask & packet.partial, self.last_store
         repeated = partial & before.mask if before and before.line == packet.line else 0
-        cycles = (number - partial.bit_count()) * self.l2.of_store
+        cycles = (number - partial.bit_count()) * self.l2.sector_cycles
         cycles += (partial & ~repeated).bit_count() * self.l2.of_partial_store
         return self.cycle * (cycles + repeated.bit_count() * self.l2.of_repeated_store)
 

@@ -304,7 +304,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
         clock_mhz=st.sampled_from([None, None, 300.0, 777.0, 1000.0, 1700.0]),
         max_dirty_ways=st.sampled_from([None, None, 1, 2]), partial_store_cycles=st.sampled_from([None, 1, 2, 4, 9]),
-        store_cycles=st.sampled_from([None, None, 2, 5]), repeated_store_cycles=st.sampled_from([None, None, 1, 2, 7]),
+        repeated_store_cycles=st.sampled_from([None, None, 1, 2, 7]),
         read_sectors=st.sampled_from([None, None, 2, 3]),
     )  # fmt: skip
     if two:  # partitions of L2

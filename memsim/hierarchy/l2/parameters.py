@@ -85,8 +85,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         clock_down=down,
         sector_cycles=gpu.l2.sector_cycles,
         read_sectors=gpu.l2.read_sectors or 1,
-        store_cycles=gpu.l2.of_store,
-        more_of_partial=gpu.l2.of_partial_store - gpu.l2.of_store,
+        more_of_partial=gpu.l2.of_partial_store - gpu.l2.sector_cycles,
         more_of_repeated=gpu.l2.of_repeated_store - gpu.l2.of_partial_store,
         half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
         n_lines=n_lines,

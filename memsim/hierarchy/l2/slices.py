@@ -291,11 +291,9 @@ def busy_cycles(m, s, r):
     kind = m.requests[r].kind
     if reads(kind):
         return read_cycles(m, r)
-    if kind != STORE:
-        return p.sector_cycles * m.sectors[m.requests[r].mask]
     partial = np.int64(m.requests[r].partial)
-    cycles = p.store_cycles * m.sectors[m.requests[r].mask] + p.more_of_partial * m.sectors[partial]
-    if p.more_of_repeated:
+    cycles = p.sector_cycles * m.sectors[m.requests[r].mask] + p.more_of_partial * m.sectors[partial]
+    if p.more_of_repeated and kind == STORE:
         line = m.requests[r].line
         if m.slices[s].stored_line == line:
             cycles += p.more_of_repeated * m.sectors[partial & m.slices[s].stored]
