@@ -14,7 +14,8 @@ from memsim.montecarlo.trials import Trials
 def slice_cycles(trials: Trials) -> np.ndarray:
     """SM cycles, f8 [trials], in which the slices of L2 serve all sectors of a trial, each at work all the time.
 
-    No replay or launch is over in less: stores, for which no warp waits, need this time as well.
+    No replay or launch is over in less: stores, for which no warp waits, need this time as well. A store to the sector
+    that was stored last counts as any other; all slices would have to get such stores for that to matter.
     """
     gpu: dict[str, Any] = trials.about["gpu"]
     l2 = gpu["l2"]

@@ -56,6 +56,13 @@ class L2(Section):
     partial_store_cycles: int | None = Field(
         None, ge=1, le=10**5, description="cycles per sector that a store writes partly, if more; none: the same"
     )
+    repeated_store_cycles: int | None = Field(
+        None,
+        ge=1,
+        le=10**5,
+        description="cycles per sector that a store writes partly, if the slice's store before it wrote to that sector "
+        "as well; none: as for others",
+    )
     partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
     merges_copies: bool = Field(
@@ -75,6 +82,11 @@ class L2(Section):
     def of_partial_store(self) -> int:
         """Cycles a slice is busy for a sector that a store covers in part."""
         return max(self.sector_cycles, self.partial_store_cycles or 0)
+
+    @property
+    def of_repeated_store(self) -> int:
+        """Cycles a slice is busy for a sector that a store covers in part, after a store to the same sector."""
+        return self.of_partial_store if self.repeated_store_cycles is None else self.repeated_store_cycles
 
     @property
     def one_instance(self) -> L2:

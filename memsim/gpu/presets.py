@@ -34,7 +34,7 @@ _UNITS = {
     "_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns",
     "_gb_per_s": "GB/s", "_us": "microseconds",
 }  # fmt: skip
-_OF_L2_CLOCK = ("l2.sector_cycles", "l2.partial_store_cycles")
+_OF_L2_CLOCK = ("l2.sector_cycles", "l2.partial_store_cycles", "l2.repeated_store_cycles")
 _LARGEST_FILE = 1 << 20
 _LONGEST_CHAIN = 8  # files that inherit from each other
 

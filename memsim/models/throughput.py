@@ -14,6 +14,7 @@ from enum import StrEnum
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.gpu.memory import L2
 from memsim.gpu.occupancy import resident_blocks
 from memsim.hierarchy.mapping import layout
 from memsim.jit.compiled import loop
@@ -89,11 +90,9 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     cached = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = cached if gpu.l2.enabled else requested
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
-    l2 = gpu.l2
-    served = requested * l2.sector_cycles + partial * (l2.of_partial_store - l2.sector_cycles)
-    served = served - replied * l2.sector_cycles * (1 - 1 / (l2.read_sectors or 1))  # few atomics: they count as reads
-    rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     mapping = layout(tx, gpu).mapping[:lines]
+    served = _slice_cycles(requested, replied, partial, mapping["slice"], gpu.l2)
+    rows, constant = tx.instructions, tx.instructions["flags"] & CONSTANT_FLAG > 0
     return TracedWork(
         instructions=int(tx.instructions["compute_run"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
@@ -109,6 +108,27 @@ def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
         channel_skew=_skew(mapping["channel"], fetched, gpu.dram.channels),
         block_cycles=float(np.maximum.reduceat(path_cycles, tx.first_warp[:-1]).mean()),
     )
+
+
+def _slice_cycles(
+    requested: np.ndarray, replied: np.ndarray, partial: np.ndarray, slices: np.ndarray, l2: L2
+) -> np.ndarray:
+    """Cycles for which slices are busy with each line, f8 [lines].
+
+    The few atomics count as reads. A slice is taken to get its stores in random order, so that the store before one
+    was to the same line as often as the line has a share of the slice's stores.
+
+    Args:
+        requested, replied: sectors that reach L2, and those that it sends to an SM, by line.
+        partial: sectors that stores cover in part, by line.
+        slices: of the lines.
+    """
+    stored = requested - replied
+    served = replied * l2.sector_cycles / (l2.read_sectors or 1) + stored * l2.sector_cycles
+    share = stored / np.maximum(1, np.bincount(slices, stored, l2.slices))[slices]
+    repeated = partial * share
+    served += partial * (l2.of_partial_store - l2.sector_cycles)
+    return np.asarray(served + repeated * (l2.of_repeated_store - l2.of_partial_store))
 
 
 def _unit_cycles(gpu: GPU) -> np.ndarray:

@@ -66,6 +66,7 @@ class L2Slice(CacheSlice):
         self.partition = 2 * number // l2.slices
         self.copied: set[int] = set()  # lines of which the slice opposite may hold a copy
         self.crossing: dict[tuple[int, int], Packet] = {}  # (line, sector) of a copy: last load sent to bring it
+        self.last_store: Packet | None = None
 
     def take_over(self, old: L2Slice) -> None:
         """Hold what the slice held at the end of an earlier launch. L1s start empty."""
@@ -123,7 +124,7 @@ class L2Slice(CacheSlice):
 
     def complete(self, packet: Packet) -> None:
         """A packet has been looked up: it is counted, and answered now or when its data have come."""
-        self.occupy(self.service_cycles(packet))
+        self.occupy_for(packet)
         outcome, self.outcome = self.outcome, Outcome()
         self.model.statistics.count(packet.op, "l2", packet.access, outcome.event, outcome.sectors)
         if packet.request in READS:
@@ -138,13 +139,28 @@ class L2Slice(CacheSlice):
         for fetch in packet.awaits:
             fetch.targets.insert(0, packet)
 
+    def occupy_for(self, packet: Packet) -> None:
+        """Be busy with a packet."""
+        self.occupy(self.service_cycles(packet))
+        if packet.request is Request.store:
+            self.last_store = packet
+
     def service_cycles(self, packet: Packet) -> Fraction:
-        """SM cycles for the sectors of a packet; sectors that a store writes in part may take longer."""
-        one, number = self.l2.sector_cycles, packet.mask.bit_count()
+        """SM cycles for the sectors of a packet.
+
+        Sectors that a store writes in part may take longer, and those of them to which the store before it wrote as
+        well another time.
+        """
+        number = packet.mask.bit_count()
         if packet.request in READS:
-            return self.cycle * one * ceil(Fraction(number, self.l2.read_sectors or 1))
-        partial = (packet.mask & packet.partial).bit_count()
-        return self.cycle * (number * one + partial * (max(self.l2.partial_store_cycles or one, one) - one))
+            return self.cycle * self.l2.sector_cycles * ceil(Fraction(number, self.l2.read_sectors or 1))
+        if packet.request is not Request.store:
+            return self.cycle * self.l2.sector_cycles * number
+        partial, before = packet.mask & packet.partial, self.last_store
+        repeated = partial & before.mask if before and before.line == packet.line else 0
+        cycles = (number - partial.bit_count()) * self.l2.sector_cycles
+        cycles += (partial & ~repeated).bit_count() * self.l2.of_partial_store
+        return self.cycle * (cycles + repeated.bit_count() * self.l2.of_repeated_store)
 
     # Lookups
 
@@ -412,7 +428,7 @@ class MemoryPort(L2Slice):
 
     def complete(self, packet: Packet) -> None:
         """A store is answered at once."""
-        self.occupy(self.service_cycles(packet))
+        self.occupy_for(packet)
         if packet.request is Request.store:
             self.model.interconnect.reply(packet, self.number)
 

@@ -304,6 +304,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
         clock_mhz=st.sampled_from([None, None, 300.0, 777.0, 1000.0, 1700.0]),
         max_dirty_ways=st.sampled_from([None, None, 1, 2]), partial_store_cycles=st.sampled_from([None, 1, 2, 4, 9]),
+        repeated_store_cycles=st.sampled_from([None, None, 1, 2, 7]),
         read_sectors=st.sampled_from([None, None, 2, 3]),
     )  # fmt: skip
     if two:  # partitions of L2
@@ -319,6 +320,9 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l2.get("enabled", True) and l2["write_miss"] == WriteMiss.validate and line <= 128:
         l2["max_partial_ways"] = draw(st.sampled_from([None, 1, 2, 4]))
+    for name in ("max_dirty_ways", "max_partial_ways"):
+        if l2.get(name):
+            l2[name] = min(l2[name], l2["ways"])
     if L1WritePolicy.write_allocate in (l1["write_policy"], l1["local_write_policy"]):
         l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))

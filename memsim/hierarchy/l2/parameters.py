@@ -86,6 +86,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         sector_cycles=gpu.l2.sector_cycles,
         read_sectors=gpu.l2.read_sectors or 1,
         more_of_partial=gpu.l2.of_partial_store - gpu.l2.sector_cycles,
+        more_of_repeated=gpu.l2.of_repeated_store - gpu.l2.of_partial_store,
         half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
         n_lines=n_lines,
         merges_copies=gpu.l2.merges_copies,

@@ -285,13 +285,21 @@ def read_cycles(m, r):
 
 
 @inlined
-def busy_cycles(m, r):
+def busy_cycles(m, s, r):
     """Cycles of its clock that a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
-    if reads(m.requests[r].kind):
+    kind = m.requests[r].kind
+    if reads(kind):
         return read_cycles(m, r)
-    complete = p.sector_cycles * m.sectors[m.requests[r].mask]
-    return complete + p.more_of_partial * m.sectors[m.requests[r].partial]
+    partial = np.int64(m.requests[r].partial)
+    cycles = p.sector_cycles * m.sectors[m.requests[r].mask] + p.more_of_partial * m.sectors[partial]
+    if p.more_of_repeated and kind == STORE:
+        line = m.requests[r].line
+        if m.slices[s].stored_line == line:
+            cycles += p.more_of_repeated * m.sectors[partial & m.slices[s].stored]
+        m.slices[s].stored_line = line
+        m.slices[s].stored = m.requests[r].mask
+    return cycles
 
 
 @inlined
@@ -347,7 +355,7 @@ def advance_slice(m, s, end):
         pop(m.queues, s, m.requests)
         if p.inclusive and m.queues[s].head >= 0:
             prefetch_sharers(m, m.queues[s].head)
-        occupy(m, s, request, busy_cycles(m, r))
+        occupy(m, s, request, busy_cycles(m, s, r))
         if last < 0:
             answer(m, s, r, request)
         else:

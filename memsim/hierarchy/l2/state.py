@@ -20,6 +20,8 @@ SLICE = np.dtype(
         ("write_backs", "<i4"),
         ("worst", "<i4"),  # severity of the worst outcome so far of the first request
         ("fetched", "<i4"),  # fetches sent so far
+        ("stored", "<i4"),  # sectors of its last store
+        ("stored_line", "<i8"),  # their line
         ("prefetched", "<i4"),  # whether a sector of its first request was there, or under way, because of a prefetch
     ]
 )
