@@ -32,7 +32,6 @@ def problems(gpu: GPU) -> Iterator[Problem]:
         yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
     yield from _no_l2(gpu.l2)
-    yield from _limited_ways(gpu.l2)
     yield from _partial(gpu)
     yield from _reserved(gpu.l1)
     yield from _banks(gpu.l1)
@@ -106,14 +105,6 @@ def _no_l2(l2: L2) -> Iterator[Problem]:
         yield "l2.inclusion", "is inclusive; without an L2 give non_inclusive"
     if l2.partitions != 1:
         yield "l2.partitions", f"is {l2.partitions}; without an L2 give 1"
-
-
-def _limited_ways(l2: L2) -> Iterator[Problem]:
-    """A limit on lines of a set above their number limits nothing."""
-    for field in ("max_dirty_ways", "max_partial_ways"):
-        most = getattr(l2, field)
-        if most is not None and most > l2.ways:
-            yield f"l2.{field}", f"is {most}; give at most l2.ways = {l2.ways}"
 
 
 def _partial(gpu: GPU) -> Iterator[Problem]:

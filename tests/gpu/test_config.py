@@ -47,8 +47,6 @@ IMPOSSIBLE = [
     ("l1.bytes_per_cycle", 0, "greater than or equal to 1"),
     ("l2.slices", 7, "a divisor of size_bytes = 786432"),
     ("l2.slices", 0, "greater than or equal to 1"),
-    ("l2.max_dirty_ways", 99, "at most l2.ways = 64"),
-    ("l2.max_partial_ways", 99, "at most l2.ways = 64"),
     ("l2.line_bytes", 256, "at most l1.line_bytes = 128"),
     ("l2.slice_interleave_bytes", 64, "a multiple of l1.line_bytes = 128"),
     ("l2.slice_interleave_bytes", 192, "a multiple of l1.line_bytes = 128"),

@@ -165,10 +165,7 @@ def a_line_a_page() -> Launch:
 def test_pages_lie_where_the_first_launch_found_them(tmp_path):
     """In sets of one way the lines that share theirs push each other out, in each launch the same ones."""
     trace = memsim.trace(a_line_a_page, gpu=GPU, blocks="all", out=tmp_path / "t.h5")
-    settings = {
-        "l2.ways": 1, "l2.max_dirty_ways": None, "stochastic.page_placement": True, "stochastic.page_bytes": 4096,
-        "l1.enabled": False,
-    }  # fmt: skip
+    settings = {"l2.ways": 1, "stochastic.page_placement": True, "stochastic.page_bytes": 4096, "l1.enabled": False}
     first, *others = memsim.simulate_program([trace] * 4, GPU, trials=3, settings=settings)
     missed = [
         result.trials.counters[..., Level.dram, :, CountUnit.sectors].sum(axis=(1, 2)).tolist() for result in others

@@ -320,9 +320,6 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
         l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l2.get("enabled", True) and l2["write_miss"] == WriteMiss.validate and line <= 128:
         l2["max_partial_ways"] = draw(st.sampled_from([None, 1, 2, 4]))
-    for name in ("max_dirty_ways", "max_partial_ways"):
-        if l2.get(name):
-            l2[name] = min(l2[name], l2["ways"])
     if L1WritePolicy.write_allocate in (l1["write_policy"], l1["local_write_policy"]):
         l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))

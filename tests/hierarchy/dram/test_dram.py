@@ -412,7 +412,7 @@ def test_row_conflicts_cost_what_the_table_gives(name, banks):
     gpu = override(fast(load_gpu(name)), {
         "dram.channels": 1, "dram.channel_hash": "modulo", "dram.bank_hash": "modulo", "sm.count": 1,
         "l2.slices": 1, "l2.slice_hash": "modulo", "l2.size_bytes": 1 << 20, "l2.ways": 1, "l2.set_hash": "modulo",
-        "l2.max_dirty_ways": None, "dram.policy": "fcfs",
+        "dram.policy": "fcfs",
     })  # fmt: skip
     per_bank = gpu.dram.row_bytes // gpu.l1.line_bytes
     addresses = [(row * gpu.dram.banks + bank) * per_bank for row in range(400) for bank in range(banks)]
