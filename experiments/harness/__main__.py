@@ -31,6 +31,7 @@ STUDIES: tuple[str, ...] = (
     "bandwidth",
     "torres2011",
     "dram",
+    "copy_rates",
     "volta_counters",
     "gv100_launches",
     "modern_counters",

@@ -1,0 +1,1 @@
+"""Do large copies and reads reach the rates that KernelBench's timings show?"""
