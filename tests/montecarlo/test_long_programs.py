@@ -6,7 +6,6 @@ import pytest
 
 import memsim
 from memsim.api import profile
-from memsim.why.explain import Bottlenecks
 
 GPU = "tesla-v100"
 
@@ -29,7 +28,7 @@ def test_a_long_program_begins_with_two_trials(traces, monkeypatch, long, trials
 def test_gains_are_replayed_within_a_budget_only(traces, monkeypatch):
     replayed = []
     monkeypatch.setattr("memsim.api.replay.simulate", lambda trace, *given, **options: replayed.append(trace))
-    monkeypatch.setattr("memsim.why.explain", lambda result, trace, jobs: Bottlenecks([]))
+    monkeypatch.setattr("memsim.why.gains.with_gains", lambda result, trace, causes, jobs: causes)
     for most in (1 << 23, 1):
         monkeypatch.setattr(profile, "MOST_REPLAYED", most)
         memsim.profile_program(traces, GPU, jobs=1)

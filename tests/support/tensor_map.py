@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-from memsim.sources.ptx.machine.bulk import MAGIC, MOST_RANK
+from memsim.sources.ptx.machine.bulk import MAGIC
 from memsim.support.errors import InputError
 
 BYTES = 128
+MOST_RANK = 5  # of a CUDA tensor map
 SWIZZLES = {0: 0, 32: 3, 64: 2, 128: 1}  # bytes of the pattern -> how matrix descriptors name it
 
 
