@@ -57,7 +57,7 @@ def _table(errors: Sequence[LaunchError], held: Sequence[tuple[LaunchError, bool
 
 def _draw(errors: Sequence[LaunchError], path: Path) -> None:
     with styled():
-        figure, axes = panels(1, len(FAMILIES), 2.4, 3.2)
+        figure, axes = panels(1, len(FAMILIES), 9.0, 3.2, sharey=True)
         for axis, (family, name) in zip(axes, FAMILIES.items(), strict=True):
             of = [one for one in errors if one.family == family]
             programs = list(dict.fromkeys(one.program for one in of))
@@ -68,5 +68,8 @@ def _draw(errors: Sequence[LaunchError], path: Path) -> None:
             )
             axis.set_title(name)
             axis.set_xlabel("program")
-            axis.set_ylabel("measured / predicted time")
+            axis.xaxis.get_major_locator().set_params(integer=True)
+        axes[0].set_ylabel("measured / predicted time")
+        axes[0].set_yscale("log", base=2)
+        axes[0].yaxis.set_major_formatter("{x:g}")
         write(figure, path)
