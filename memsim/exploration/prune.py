@@ -44,8 +44,8 @@ def predicted_times(
         kwargs: ``grid``, and further arguments of the launch.
 
     Raises:
-        InputError: Triton is not installed, no kernel or grid is given, something else than a configuration is given,
-            or none can be simulated.
+        InputError: Triton is not installed, no kernel or grid is given, an entry is no configuration, or none can be
+            simulated.
     """
     function, timer = kernel if kernel is not None else _of_caller(), BenchmarkTimer(gpu, report=lambda line: None)
     if "grid" not in kwargs:

@@ -54,7 +54,14 @@ driver.launches = lambda: {launches}
 timing.milliseconds = lambda function, flushed: 7
 module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function, do_bench=lambda fn: 0)
 timing.take_triton(module)
-measure = module.perf_report([])(lambda: module.do_bench(lambda: print("launch", end=" ")))
+tuner = {{"__name__": "triton.runtime.autotuner"}}
+exec("tune = lambda timer: timer(None)", tuner)
+
+def function():
+    print("tuner", tuner["tune"](module.do_bench), end=" ")
+    return module.do_bench(lambda: print("launch", end=" "))
+
+measure = module.perf_report([])(function)
 print(measure(), measure())
 """
 
@@ -62,15 +69,15 @@ print(measure(), measure())
 @pytest.mark.parametrize(
     ("variables", "launches", "printed"),
     [
-        ({}, 0, "7 7"),
+        ({}, 0, "tuner 7 tuner 7 7 7"),
         ({"MEMSIM_NO_REPORTS": "1"}, 2, "nan nan"),
-        ({"MEMSIM_NO_REPORTS": "1"}, 0, "launch launch nan nan"),
+        ({"MEMSIM_NO_REPORTS": "1"}, 0, "tuner 7 launch tuner 7 launch nan nan"),
     ],
 )
 def test_benchmark_functions_may_be_left_out(
     tmp_path: Path, variables: dict[str, str], launches: int, printed: str
 ) -> None:
-    """Where the program has launched something; else they are called for that."""
+    """Where the program has launched something; else they are called for that, and a tuner in them still measures."""
     assert _run(_REPORT.format(launches=launches), tmp_path, **variables) == f"{printed}\n"
 
 
@@ -193,11 +200,15 @@ def test_ptxas_wrapper_passes_failures_on(tmp_path: Path) -> None:
     assert done.returncode == 3
 
 
-def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
+def skip_without_cpu_torch() -> None:
     pytest.importorskip("triton", reason="Triton is not installed")
     torch = pytest.importorskip("torch", reason="torch is not installed")
     if torch.version.cuda:
         pytest.skip("this torch is built for CUDA")
+
+
+def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
+    skip_without_cpu_torch()
     from memsim.api import capture
 
     script = tmp_path / "add.py"
@@ -219,10 +230,7 @@ def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_torch_reports_faults_and_sparse_tensors_as_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The words are those of a CUDA build of torch; an error is sticky, as in CUDA."""
-    pytest.importorskip("triton", reason="Triton is not installed")
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    if torch.version.cuda:
-        pytest.skip("this torch is built for CUDA")
+    skip_without_cpu_torch()
     from memsim.api import capture
 
     script = tmp_path / "wrong.py"

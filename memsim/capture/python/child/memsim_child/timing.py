@@ -96,9 +96,11 @@ def _without_measuring(function, arguments, named):
 
 
 def _times_for_tuner():
-    """Whether the timer that calls this was called by Triton or by torch, not by the program."""
-    caller = sys._getframe(3).f_globals.get("__name__", "")  # behind the timer and `remembered`
-    return caller.split(".")[0] in ("triton", "torch")
+    """Whether a timer was called by Triton or torch, not by the program."""
+    frame = sys._getframe()
+    while frame.f_globals.get("__name__", "").startswith(__package__):
+        frame = frame.f_back
+    return frame.f_globals.get("__name__", "").split(".")[0] in ("triton", "torch")
 
 
 def _timed(function, flushed, quantiles, return_mode):
