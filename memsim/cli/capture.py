@@ -22,7 +22,7 @@ from memsim.cli.options import (
     all_blocks,
     gpu_names,
 )  # fmt: skip
-from memsim.cli.output import print_output, programs_print_apart
+from memsim.cli.output import print_output, programs_print_to_stderr
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
@@ -170,7 +170,7 @@ def capture(
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
-        programs_print_apart(printed),
+        programs_print_to_stderr(printed),
         bar("blocks", hidden=quiet, name="tracing") as advance,
         hint_after(HINT_SECONDS, partial(_print_hint, quiet, to_end)),
     ):

@@ -78,7 +78,7 @@ def check(
     memsim check --update
     """
     from memsim import api
-    from memsim.cli.output import print_output, programs_print_apart, write_file
+    from memsim.cli.output import print_output, programs_print_to_stderr, write_file
     from memsim.report.check import check_output, github_annotations, plain
     from memsim.report.formats import FOR_PEOPLE, chosen_format
 
@@ -97,7 +97,7 @@ def check(
         return
     if program is not None:
         raise InputError("check", "PROGRAM", f"is given without --update; add it to {baseline} with --update first")
-    with programs_print_apart(chosen):
+    with programs_print_to_stderr(chosen):
         outcome = api.check(baseline, jobs=jobs, progress=report)
     for note in outcome.notes:
         typer.echo(f"memsim: {note}", err=True)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables, Seed, Settings
-from memsim.cli.output import check_file, print_output, programs_print_apart
+from memsim.cli.output import check_file, print_output, programs_print_to_stderr
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.cores import chosen_jobs
 
@@ -75,7 +75,7 @@ def explore(
     for path in (out, figure):
         if path is not None:
             check_file(path, force)
-    with programs_print_apart(chosen), bar("versions", hidden=quiet) as advance:
+    with programs_print_to_stderr(chosen), bar("versions", hidden=quiet) as advance:
         found = search(
             workload, gpu, vary=parse_vary(vary or []), keep=keep, trials=trials, seed=seed, blocks=blocks,
             jobs=chosen_jobs(jobs), settings=parse_settings(setting or []), progress=advance, arguments=ctx.obj or [],

@@ -36,8 +36,8 @@ def print_output(output: CommandOutput, format: str = "text", quiet: bool = Fals
 
 
 @contextmanager
-def programs_print_apart(format: str) -> Iterator[None]:
-    """What programs print inside goes to standard error if the format is for data, of which standard output is full."""
+def programs_print_to_stderr(format: str) -> Iterator[None]:
+    """Send what programs print to standard error where the format is for data, which alone fills standard output."""
     from memsim.report.formats import FOR_PEOPLE
 
     if format in FOR_PEOPLE:

@@ -27,7 +27,7 @@ from memsim.cli.options import (
     all_blocks,
     gpu_names,
 )  # fmt: skip
-from memsim.cli.output import print_output, programs_print_apart
+from memsim.cli.output import print_output, programs_print_to_stderr
 from memsim.sources.described_workloads import described_workloads
 from memsim.support.errors import InputError
 
@@ -141,7 +141,7 @@ def profile(
             recorded, activities = _folder(program)
         else:
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            with _keeping(trace_folder if traces is None else None, file), programs_print_apart(chosen):
+            with _keeping(trace_folder if traces is None else None, file), programs_print_to_stderr(chosen):
                 recorded, activities = _captured(
                     files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
                     blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,

@@ -55,9 +55,9 @@ def _sentences(
         share, (bound, busy) = group.time.mean / total, group.bound_by
         why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
         text = f"{name} takes {100 * share:.0f} % of the time, {why}"
-        if (lost := group.breakdown) is not None:
-            text += f"; its best possible time is {100 * lost.of_best:.0f} % of that"
-            text += f"; besides needed work: {causes}" if (causes := separating_causes(lost)) else ""
+        if (parts := group.breakdown) is not None:
+            text += f"; its best possible time is {100 * parts.of_best:.0f} % of that"
+            text += f"; besides needed work: {causes}" if (causes := separating_causes(parts)) else ""
         lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
         if share > 0.8:
             break
