@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,11 +140,11 @@ def _explain(
                 single = simulate(trace, machine, trials=trials, jobs=cores)
                 predicted = with_gains(single, trace, causes[:replayed], jobs=cores)
                 causes = sorted([*predicted, *causes[replayed:]], key=lambda one: one.rank())
+            if group.breakdown is not None:  # a replay may have other instructions, which need less
+                most = max(0.0, 1 - group.breakdown.of_best)
+                causes = [one if one.gain else replace(one, upper_bound=min(one.upper_bound, most)) for one in causes]
             result.about["causes"][label] = documents(causes)
             if found := _top_finding(causes):
-                most = 1 - group.best_possible / group.time.mean  # nan where that is not known
-                if found["gain"] is None and most == most:  # a replay may have other instructions, which need less
-                    found["upper_bound"] = min(found["upper_bound"], most)
                 result.about["findings"].append({"kernel": label} | found)
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:

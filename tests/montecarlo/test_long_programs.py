@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
 
 import memsim
 from memsim.api import profile
+from memsim.why import Bottleneck, Cause
 
 GPU = "tesla-v100"
 
@@ -43,7 +43,7 @@ def test_short_budgets_replay_the_first_cause(traces, monkeypatch, room, trials,
     replayed = []
     found = memsim.profile_program(traces[:1], GPU, quick=True, jobs=1)
     transactions = int(found.groups[0].typical.trials.transactions.mean())
-    cause = SimpleNamespace(gain=None, upper_bound=0.0, rank=lambda: (1, 0.0, 0))
+    cause = Bottleneck(Cause.scattered, (), 0.0, 1.0)
     monkeypatch.setattr(profile, "MOST_REPLAYED", room * transactions)
     monkeypatch.setattr(import_module("memsim.why.explain"), "find_causes", lambda result, trace: [cause] * 3)
     monkeypatch.setattr("memsim.why.stored.documents", lambda causes: [])
@@ -52,5 +52,6 @@ def test_short_budgets_replay_the_first_cause(traces, monkeypatch, room, trials,
         "memsim.why.gains.with_gains",
         lambda result, trace, causes, jobs: replayed.append((result, len(causes))) or causes,
     )
-    memsim.profile_program(traces[:1], GPU, jobs=1)
+    found = memsim.profile_program(traces[:1], GPU, jobs=1)
+    assert found.about["findings"][0]["upper_bound"] == pytest.approx(1 - found.groups[0].breakdown.of_best)
     assert replayed == ([(trials, causes)] if trials else [])
