@@ -46,6 +46,7 @@ def report(
     from memsim.studies.result import StudyTrials
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
+    from memsim.why import find_bottlenecks, has_profiles
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
@@ -61,7 +62,9 @@ def report(
     explained: dict[str, list[Bottleneck]] = {}
     for path in paths:
         if path.stem in programs:
-            results |= longest_kernels(programs[path.stem])
+            kernels = longest_kernels(programs[path.stem])
+            results |= kernels
+            explained |= {label: find_bottlenecks(one) for label, one in kernels.items() if has_profiles(one)}
             explained |= {} if quick else explained_kernels(programs[path.stem], path)
         elif path.stem not in studies:
             results[path.stem] = RunResult.load(path, convention)

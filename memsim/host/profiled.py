@@ -47,7 +47,7 @@ def profiled_timeline(result: ProgramResult) -> tuple[Timeline, str]:
         else:
             program.synchronize(None if kind == "wait_device" else stream)
     notes = [f"the first {MOST_ACTIVITIES:,} of {len(activities):,} activities"] * (len(activities) > MOST_ACTIVITIES)
-    notes += [f"{gpu.name} states no {', '.join(assumed)}: typical values are assumed"] * bool(assumed)
+    notes += [f"copies take typical times, as {gpu.name} states no {', '.join(assumed)}"] * bool(assumed)
     return simulate(program, gpu), "; ".join(notes)
 
 

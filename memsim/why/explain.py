@@ -59,7 +59,8 @@ def explain(
     if quick:
         return Bottlenecks(found, f"{_SKIPPED} (--quick does not read the trace)")
     if "launches_before" in result.trials.about:
-        return Bottlenecks(found, f"{_SKIPPED} (launches that followed others are not replayed alone)")
+        alone = "no speed-ups were estimated: launches that followed others are not replayed alone"
+        return Bottlenecks(found, f"{alone}; {_SKIPPED}")
     from memsim.why.gains import with_gains  # replays need Numba, which takes longer to load than to show
 
     recorded = _where_it_was(result) if trace is None else _given(result, trace)

@@ -9,6 +9,7 @@ from memsim.analysis.model_error import LEVEL
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, between, number, one_time
+from memsim.analysis.utilization import LATENCY
 from memsim.host.profiled import profiled_timeline
 from memsim.report.best_possible import separating_causes
 from memsim.report.page.pictures import svg
@@ -52,16 +53,21 @@ def _sentences(
     """What is slow, where, why, and what would help, in the order of kernels."""
     total, lines = result.time.mean, []
     for name, group in list(groups.items())[:2]:
-        share, (bound, busy) = group.time.mean / total, group.bound_by
-        why = "waits for latency" if bound == "latency" else f"is bound by {bound} ({100 * busy:.0f} % busy)"
-        text = f"{name} takes {100 * share:.0f} % of the time, {why}"
+        share = group.time.mean / total
+        text = f"{name} takes {100 * share:.0f} % of the time and is {_bound_by(group)}"
         if (parts := group.breakdown) is not None:
-            text += f"; its best possible time is {100 * parts.of_best:.0f} % of that"
+            text += f"; its best possible time is {100 * parts.of_best:.0f} % of its time"
             text += f"; besides needed work: {causes}" if (causes := separating_causes(parts)) else ""
-        lines.append(f"{text}. Top finding: {finding_text(dict(findings[name]))}." if name in findings else f"{text}.")
+        text += f". Top finding: {finding_text(dict(findings[name]))}." if name in findings else "."
+        lines.append(_unbroken(text))
         if share > 0.8:
             break
     return lines
+
+
+def _bound_by(group: LaunchGroup) -> str:
+    bound, busy = group.bound_by
+    return f"bound by {bound} ({'no component over ' if bound == LATENCY else ''}{100 * busy:.0f} % busy)"
 
 
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
@@ -71,11 +77,15 @@ def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
     launches, trials = sum(group.launches for group in result.groups), len(result.time.values)
     return [
         ("time of all launches", f"{one_time(total)}{within}", "95 % interval of the mean"),
-        *([("prediction interval", between(*its), f"holds the measured time in {LEVEL:.0%} of cases")] if its else []),
+        *(
+            [("prediction interval", between(*its), f"holds the measured time in {100 * LEVEL:.0f} % of cases")]
+            if its
+            else []
+        ),
         (
             "best possible",
             one_time(possible) if possible == possible else ABSENT,
-            f"{100 * possible / total:.0f} % of that",
+            f"{100 * possible / total:.0f} % of the predicted time",
         ),
         ("launches", f"{launches:,}", f"of {len(result.groups)} kernels and shapes"),
         ("trials", str(trials), "order of warps, and which launches are replayed"),
@@ -85,31 +95,36 @@ def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
 def _kernel(
     name: str, group: LaunchGroup, total: float, finding: Mapping[str, Any] | None, links: Mapping[str, str]
 ) -> dict[str, Any]:
-    bound, busy = group.bound_by
     return {
         "label": name,
         "link": links.get(name),
         "share": group.time.mean / total,
         "time": one_time(group.time.mean),
         "launches": f"{group.launches:,}",
-        "bound": f"{bound}, {100 * busy:.0f} % busy",
+        "bound": _bound_by(group),
         "best": group.best_possible / group.time.mean,
-        "lost": "" if group.breakdown is None else separating_causes(group.breakdown),
-        "finding": "" if finding is None else finding_text(dict(finding)),
+        "lost": "" if group.breakdown is None else _unbroken(separating_causes(group.breakdown)),
+        "finding": "" if finding is None else _unbroken(finding_text(dict(finding))),
         "advice": "" if finding is None else finding["advice"],
     }
 
 
-def _pair(name: str, group: LaunchGroup) -> dict[str, Any]:
+def _pair(name: str, group: LaunchGroup) -> tuple[str, ...]:
     """The first launch, which finds what other kernels left, next to a later one."""
     assert group.others is not None
     first, later = group.first, group.others
-    rows = [
-        ("time", one_time(first.kernel_time.mean), one_time(later.kernel_time.mean)),
-        ("L2 read hits", _percent(first.l2_read.mean), _percent(later.l2_read.mean)),
-        ("DRAM traffic", _traffic(first), _traffic(later)),
-    ]
-    return {"label": name, "rows": rows, "ratio": first.kernel_time.mean / later.kernel_time.mean}
+    return (
+        name,
+        f"{one_time(first.kernel_time.mean)} → {one_time(later.kernel_time.mean)}",
+        number(first.kernel_time.mean / later.kernel_time.mean, 2),
+        f"{_percent(first.l2_read.mean)} → {_percent(later.l2_read.mean)}",
+        f"{_traffic(first)} → {_traffic(later)}",
+    )
+
+
+def _unbroken(text: str) -> str:
+    """A text in which no line begins with a percent sign."""
+    return text.replace(" %", "\u00a0%")
 
 
 def _percent(value: float) -> str:
