@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from textwrap import fill
 from typing import Any
 
 from memsim.analysis.model_error import LEVEL
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
-from memsim.analysis.tables import between, number
+from memsim.analysis.tables import number, time_unit
 from memsim.report.best_possible import best_possible_document, separating_causes
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.support.deprecated import with_old_keys
 from memsim.support.terminal import prose_columns
 
-_HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "largest loss", "top finding")
+_HEADERS = ("kernel", "launches", "{}", "share %", "bound by", "best {}", "of best %", "largest loss", "top finding")
 MOST_GRIDS = 8  # of a kernel that have rows of their own
 _NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False, False)
@@ -68,19 +69,33 @@ def _document(result: ProgramResult) -> dict[str, Any]:
 
 def _blocks(result: ProgramResult) -> list[Block]:
     total = result.time
-    interval = total.interval()
-    within = "" if interval is None else f" ± {number(interval.width / 2, 4)}"
+    scale, decimals, unit = time_unit(total.mean)
+
+    def shown(ms: float) -> str:
+        return number(scale * ms, decimals)
+
+    interval, its = total.interval(), result.prediction_interval
+    within = "" if interval is None else f" ± {shown(interval.width / 2)}"
+    sure = f"prediction interval ({100 * LEVEL:.0f} %)"
+    sure = "" if its is None else f"; {sure}: {shown(its.low)} … {shown(its.high)} {unit}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
     take = "launch takes" if launches == 1 else "launches take"
-    its = result.prediction_interval
-    sure = "" if its is None else f"; prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}"
     return [
-        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms{sure}",
-        PrintedTable(_HEADERS, _rows(result), _RIGHT),
+        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {shown(total.mean)}{within} {unit}{sure}",
+        PrintedTable([name.format(unit) for name in _HEADERS], _rows(result, shown), _RIGHT),
         f"{trials} trials; each replays the first launch of each kernel and shape, and one drawn from the others.\n"
-        "best ms: the same work with no wasted sector, no conflict and no waiting (speed of light).",
+        f"best {unit}: the same work with no wasted sector, no conflict and no waiting (speed of light).",
+        *_too_short(result),
         *_advice(result),
     ]
+
+
+def _too_short(result: ProgramResult) -> list[str]:
+    """A warning of kernels with a predicted time below the best possible one."""
+    pairs = zip(result.labels(), result.groups, strict=True)
+    found = [shortened(label, _NAME) for label, group in pairs if group.best_possible > group.time.mean]
+    why = "the traced blocks do not fill the GPU, so the predicted time is too short; --blocks 2x traces more"
+    return [fill(f"{', '.join(found)}: {why}", prose_columns(), subsequent_indent="  ")] if found else []
 
 
 def _advice(result: ProgramResult) -> list[str]:
@@ -91,8 +106,12 @@ def _advice(result: ProgramResult) -> list[str]:
     return ["\n".join(fill(line, prose_columns(), subsequent_indent="  ") for line in lines)] if lines else []
 
 
-def _rows(result: ProgramResult) -> list[tuple[str, ...]]:
-    """A row per kernel and grid, the longest first; kernels with more than MOST_GRIDS grids have one row in all."""
+def _rows(result: ProgramResult, shown: Callable[[float], str]) -> list[tuple[str, ...]]:
+    """A row per kernel and grid, the longest first; kernels with more than MOST_GRIDS grids have one row in all.
+
+    Args:
+        shown: a time in milliseconds as text.
+    """
     findings, rows = _findings(result), dict[str, tuple[float, list[str], list[LaunchGroup]]]()
     kernels = Counter(group.kernel for group in result.groups)
     for label, group in zip(result.labels(), result.groups, strict=True):
@@ -100,25 +119,29 @@ def _rows(result: ProgramResult) -> list[tuple[str, ...]]:
         name = label if grids <= MOST_GRIDS else f"{shortened(group.kernel, _NAME - 12)} ({grids} grids)"
         time, labels, groups = rows.get(name, (0.0, [], []))
         rows[name] = time + group.time.mean, [*labels, label], [*groups, group]
-    return [
-        _row(name, groups, result.time.mean, next((findings[one] for one in labels if one in findings), None))
-        for name, (_, labels, groups) in sorted(rows.items(), key=lambda one: -one[1][0])
-    ]
+    found = []
+    for name, (time, labels, groups) in sorted(rows.items(), key=lambda one: -one[1][0]):
+        finding = next((findings[one] for one in labels if one in findings), None)
+        found.append((shortened(name, _NAME), *_row(groups, time, time / result.time.mean, finding, shown)))
+    return found
 
 
-def _row(name: str, groups: list[LaunchGroup], total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
-    """A row for groups of one kernel; the one that takes longest names what bounds it."""
-    time, possible = (
-        sum(values) for values in zip(*((one.time.mean, one.best_possible) for one in groups), strict=True)
-    )
+def _row(
+    groups: list[LaunchGroup],
+    time: float,
+    share: float,
+    finding: dict[str, Any] | None,
+    shown: Callable[[float], str],
+) -> tuple[str, ...]:
+    """What a row says of the groups of one kernel; the one that takes longest names what bounds it."""
+    possible = sum(one.best_possible for one in groups)
     bound, busy = groups[0].bound_by
     return (
-        shortened(name, _NAME),
         f"{sum(group.launches for group in groups):,}",
-        number(time, 4),
-        number(100 * time / total, 1),
+        shown(time),
+        number(100 * share, 1),
         f"{bound} ({100 * busy:.0f} % busy)" if bound == "latency" else f"{bound}, {100 * busy:.0f} %",
-        number(possible, 4),
+        shown(possible),
         number(100 * possible / time, 0),
         "" if groups[0].breakdown is None else separating_causes(groups[0].breakdown).split(",")[0],
         "" if finding is None else finding_text(finding),

@@ -108,7 +108,7 @@ def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
     for number, op in enumerate(trials.ops):
         groups.setdefault((op["file"], op["line"], op["array"], op["kind"]), []).append(number)
     work = ResultWork.of(result)
-    queued = _queued(result, gpu)
+    queued, nowhere = _queued(result, gpu), kernel_location(result)
     for ops in groups.values():
         first = trials.ops[ops[0]]
         total = reduce(add, (work.profiles[op] for op in ops))
@@ -119,7 +119,7 @@ def source_accesses(result: RunResult, gpu: GPU) -> Iterator[SourceAccess]:
         stores = first["kind"] in ("store", "reduction")
         dense = total.instructions * -(-first["width"] * gpu.sm.warp_size // SECTOR_BYTES)  # of all lanes side by side
         yield SourceAccess(
-            location=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
+            location=_short(first["file"], first["line"]) if first["file"] else nowhere,
             text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
             array=array_name(trials, first),
             stores=stores,
@@ -179,5 +179,8 @@ def kernel_definition(result: RunResult) -> tuple[str, int]:
 
 def kernel_location(result: RunResult) -> str:
     """Where the kernel is defined, short: its file's name and, where it is known, the line."""
-    file, line = kernel_definition(result)
+    return _short(*kernel_definition(result))
+
+
+def _short(file: str, line: int) -> str:
     return f"{PurePath(file).name}:{line}" if line else PurePath(file).name

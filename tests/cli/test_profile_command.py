@@ -76,7 +76,8 @@ def file(folder, tmp_path_factory):
         patch.setattr("memsim.api.profile.MOST", 3)
         done = call("profile", folder, "--gpu", GPU, "--quick", "-o", out)
     assert done.exit_code == 0, done.output
-    assert re.search(r" on tesla-c2050: 6 launches take [\d.]+ ± [\d.]+ ms", done.stdout)
+    unit = re.search(r" on tesla-c2050: 6 launches take [\d.]+ ± [\d.]+ (ms|µs)", done.stdout)[1]
+    assert re.search(rf"^kernel +launches +{unit} .* best {unit} ", done.stdout, re.MULTILINE)
     rows = re.findall(r"^(\w+) +3 +[\d.]+ +([\d.]+) ", done.stdout, re.MULTILINE)
     assert {name for name, _ in rows} == {"added", "halved"}
     assert sum(float(share) for _, share in rows) == pytest.approx(100, abs=0.2)
@@ -192,14 +193,22 @@ def test_show_prints_the_table_and_one_kernel(file):
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
 
 
+def test_times_below_the_best_possible_are_noted(file, monkeypatch):
+    note = "the traced blocks do not fill the GPU"
+    assert note not in call("show", file).stdout
+    monkeypatch.setattr("memsim.analysis.program.LaunchGroup.best_possible", 1e9)
+    assert f"added, halved: {note}" in call("show", file).stdout.replace("halved, added", "added, halved")
+
+
 def test_kernel_with_many_grids_has_one_row(file):
     result = ProgramResult.load(file)
     slow, fast = result.groups
     many = ProgramResult([*[slow] * 9, fast], result.about)
     table = next(one for one in profile_output(many).blocks() if isinstance(one, PrintedTable))
     (name, launches, time, *_), (single, *_) = table.rows
+    scale = {"ms": 1, "µs": 1000}[table.headers[2]]
     assert (name, single) == (f"{slow.kernel} (9 grids)", fast.kernel)
-    assert launches == "27" and float(time) == pytest.approx(9 * slow.time.mean, rel=1e-3)
+    assert launches == "27" and float(time) / scale == pytest.approx(9 * slow.time.mean, rel=1e-3)
     chosen = [label for label, _ in _kernels_to_explain(many)]
     assert chosen[0] == many.labels()[0] and set(chosen) <= set(many.labels())
 
