@@ -55,7 +55,13 @@ def judge(
 
 def _line(one: dict[str, Any]) -> str:
     """A document in a line."""
+    from memsim.report.profile import finding_text
+
     text = f"{one['file']}: {one['verdict']}"
+    for name, output in one["outputs"].items():
+        if not output["equal"]:
+            wrong = f"{output['wrong']:,} of {output['elements']:,} elements"
+            text += f" ({wrong} of {name}, the first at {output['first_wrong']:,})"
     if one["time_us"] is not None:
         text += f", {one['time_us']['mean']:.4g} µs, bound by {one['bound_by']['part']}"
         if one["of_best"] is not None:
@@ -64,7 +70,8 @@ def _line(one: dict[str, Any]) -> str:
         location = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
         text += f": {location}{one['error']['text']}"
     for finding in one["findings"][:1]:
-        text += f"; {finding['cause']}, line {finding['line']}: {finding['hint']}"
+        where = {"location": f"line {finding['line']}"}
+        text += f"; {finding_text(finding | where)}: {finding['hint']}"
     for warning in one["warnings"]:
         text += f"; {warning['kind']}: {warning['text']}"
     return text

@@ -196,9 +196,10 @@ class Judge:
         limit = self.task.time_limit_us
         if limit is not None and document["verdict"] == "right" and microseconds > limit:
             document["verdict"] = "slow"
-        document["findings"] = self._findings(result, trace)
+        document["findings"] = self._findings(result, trace, 1 - (document["of_best"] or 0.0))
 
-    def _findings(self, result: RunResult, trace: Trace) -> list[dict[str, Any]]:
+    def _findings(self, result: RunResult, trace: Trace, most: float) -> list[dict[str, Any]]:
+        """The first findings; those that are not replayed save `most` of the time at most."""
         found = []
         for one in explain(result, trace, quick=not self.gains).bottlenecks[:_SHOWN]:
             finding = one.findings[0] if one.findings else None
@@ -213,7 +214,7 @@ class Judge:
                     "evidence": finding.evidence if finding else "",
                     "hint": finding.advice if finding else "",
                     "gain": None if one.gain is None else float(one.gain.share.mean),
-                    "upper_bound": float(one.upper_bound),
+                    "upper_bound": float(min(one.upper_bound, most) if one.gain is None else one.upper_bound),
                 }
             )
         return found
@@ -281,5 +282,5 @@ def _nearest(memory: DeviceMemory, address: int) -> str:
     """The array before an address, if one is near."""
     for region in reversed(memory.regions):
         if region.address <= address < region.address + region.bytes + _GUARD:
-            return f": {address - region.address - region.bytes} bytes behind {region.name}"
+            return f": {address - region.address - region.bytes} bytes after {region.name}"
     return ""

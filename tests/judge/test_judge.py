@@ -16,6 +16,7 @@ import memsim
 from experiments.judge.candidates import TASKS
 from memsim import api
 from memsim.cli import app
+from memsim.cli.judge import _line
 from memsim.judge.batch import PathLines
 from memsim.judge.candidate import compared
 from memsim.judge.sandbox import WALL
@@ -81,11 +82,24 @@ def test_lines_of_errors_and_races_are_named(folder):
     assert found["bad"]["verdict"] == "does not compile" and "two" in found["bad"]["error"]["text"]
     assert not {"compile", "--keep"} & {*found["bad"]["error"]["text"].replace(":", " ").split()}
     assert found["bad"]["error"]["line"] == 4 and found["outside"]["error"]["line"] == 3
-    assert "0 bytes behind in" in found["outside"]["error"]["text"]
+    assert "0 bytes after in" in found["outside"]["error"]["text"]
     assert found["other"]["verdict"] == "failed" and "no kernel scale" in found["other"]["error"]["text"]
     (race,) = found["race"]["warnings"]
     assert found["race"]["verdict"] in ("right", "wrong")
     assert (race["kind"], race["line"]) == ("race", 4)
+
+
+def test_a_line_says_what_is_wrong_and_slow():
+    output = {"equal": False, "wrong": 1200, "elements": 4096, "first_wrong": 7}
+    finding = {"cause": "scattered lanes", "line": 3, "gain": None, "upper_bound": 0.5, "hint": "stage rows"}
+    document = {
+        "file": "k.cu", "verdict": "wrong", "time_us": {"mean": 2.0}, "bound_by": {"part": "L2"}, "of_best": 0.5,
+        "error": None, "outputs": {"a": output}, "findings": [finding], "warnings": [],
+    }  # fmt: skip
+    assert _line(document) == (
+        "k.cu: wrong (1,200 of 4,096 elements of a, the first at 7), 2 µs, bound by L2, 50 % of the best possible "
+        "speed; scattered lanes, line 3: time -50 % at most, not simulated: stage rows"
+    )
 
 
 @needs_capture
