@@ -72,7 +72,7 @@ def _bound_by(group: LaunchGroup) -> str:
 
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
     interval, total, its = result.time.interval(), result.time.mean, result.prediction_interval
-    within = "" if interval is None else f" ± {50 * interval.width / total:.1f} %"
+    within = "" if interval is None else _unbroken(f" ± {50 * interval.width / total:.1f} %")
     possible = sum(group.best_possible for group in result.groups)
     launches, trials = sum(group.launches for group in result.groups), len(result.time.values)
     return [
