@@ -10,9 +10,10 @@ import numpy as np
 
 from memsim.gpu.choices import Dependence, Divergence, Inclusion, Replacement
 from memsim.gpu.config import GPU
+from memsim.gpu.translation import TRANSLATION
 from memsim.hierarchy.cache.replacement import POLICY, for_lru
 from memsim.hierarchy.cache.ways import new_cache, reserve
-from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
@@ -57,7 +58,7 @@ class Machine:
     slices: l2_state.Slices
     channels: dram_state.Channels
     counters: np.ndarray  # [level, op, event, unit]
-    translated: np.ndarray  # [op, TranslationEvent]
+    translated: np.ndarray  # [TRANSLATION.counters]
 
     def __post_init__(self) -> None:
         self._idle = self.channels  # the main-memory step puts others in their place
@@ -229,7 +230,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     quantum = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the quantum in which they do
     subslots = 1 << (gpu.sm.count // SMS_PER_SUBSLOT).bit_length()
     counters = np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64)
-    translated = np.zeros((tx.n_ops, len(TranslationEvent)), np.int64)
+    translated = np.zeros(len(TRANSLATION.counters), np.int64)
     common = {
         "mapping": shared(where.mapping),
         "requests": requests,

@@ -25,11 +25,7 @@ KIND = {
     PrefetcherKind.stride: STRIDE,
     PrefetcherKind.stream: STREAM,
 }
-_NAMES = [counter.name for counter in PREFETCHER.counters]
-REQUESTS, REDUNDANT, DROPPED, SENT, SECTORS, USEFUL, LATE, UNUSED, LEFT = (
-    _NAMES.index(name)
-    for name in ("requests", "redundant", "dropped", "sent", "sectors", "useful", "late", "unused", "left")
-)
+REQUESTS, REDUNDANT, DROPPED, SENT, SECTORS, USEFUL, LATE, UNUSED, LEFT = range(len(PREFETCHER.counters))
 # States of Chen and Baer's reference prediction table (1995, figure 2), and those that follow.
 INITIAL, TRANSIENT, STEADY, NO_PREDICTION = range(4)
 AFTER_CORRECT = np.array([STEADY, STEADY, STEADY, TRANSIENT])
@@ -82,7 +78,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
         strides=np.zeros(own.entries if kind == STRIDE else 0, STRIDE_ENTRY),
         streams=np.zeros(own.entries if kind == STREAM else 0, MISS_STREAM),
         table=np.zeros(2, np.int64),
-        counts=np.zeros(len(_NAMES), np.int64),
+        counts=np.zeros(len(PREFETCHER.counters), np.int64),
         prefetched=np.zeros(ways if kind else 0, np.uint8),
     )
 
