@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from memsim.gpu.choices import IndexHash, Replacement
+from memsim.gpu.choices import OF_BITS, IndexHash, Replacement
 from memsim.gpu.component import Component, ComponentRatio, Counts
-from memsim.gpu.geometry import OF_BITS, Problem, interleave_problems, power_of_two
+from memsim.gpu.geometry import Problem, interleave_problems, power_of_two
 from memsim.gpu.section import Section
 
 if TYPE_CHECKING:

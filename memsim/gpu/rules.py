@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsim.gpu.architecture import AMD_ARCHITECTURES, Coalescing, is_known
-from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
+from memsim.gpu.choices import OF_BITS, DramPolicy, WriteMiss, WriteTurns
 from memsim.gpu.components import COMPONENTS
-from memsim.gpu.geometry import OF_BITS, Problem, interleave_problems, power_of_two
+from memsim.gpu.geometry import Problem, interleave_problems, power_of_two
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU

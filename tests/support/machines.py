@@ -16,6 +16,7 @@ from memsim.gpu.choices import (
     DramPolicy,
     FullSet,
     Inclusion,
+    IndexHash,
     L1WritePolicy,
     Replacement,
     ReservedFrom,
@@ -289,7 +290,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     sizes = [size for size in (32, 64, 128, 256) if size <= line]
     l2_line = draw(st.sampled_from(sizes))
     two = draw(st.sampled_from([False, False, True]))
-    hashes = st.sampled_from(["modulo", "xor_fold", "rotated", "polynomial"])
+    hashes = st.sampled_from([one.value for one in IndexHash if one is not IndexHash.fermi_l1])
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,

@@ -14,17 +14,11 @@ from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy.codes import ALL, PREFETCH
 from memsim.hierarchy.mapping import AddressLayout, prefetch_page_lines
-from memsim.hierarchy.parameters import as_configured, crossing_cycles, record_of, shared
+from memsim.hierarchy.parameters import as_configured, code_of, crossing_cycles, record_of, shared
 from memsim.hierarchy.requests import schedule, take
 from memsim.jit.compiled import called, inlined
 
-NONE, NEXT_LINE, STRIDE, STREAM = range(4)
-KIND = {
-    PrefetcherKind.none: NONE,
-    PrefetcherKind.next_line: NEXT_LINE,
-    PrefetcherKind.stride: STRIDE,
-    PrefetcherKind.stream: STREAM,
-}
+NONE, NEXT_LINE, STRIDE, STREAM = range(len(PrefetcherKind))
 REQUESTS, REDUNDANT, DROPPED, SENT, SECTORS, USEFUL, LATE, UNUSED, LEFT = range(len(PREFETCHER.counters))
 # States of Chen and Baer's reference prediction table (1995, figure 2), and those that follow.
 INITIAL, TRANSIENT, STEADY, NO_PREDICTION = range(4)
@@ -60,7 +54,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
         n_ops: static instructions; reads of page walks, which belong to none, are not observed.
     """
     own = gpu.prefetcher
-    kind = KIND[own.kind]
+    kind = code_of(own.kind)
     crosses_in_one = gpu.l2.partitions > 1 and crossing_cycles(gpu)[0] == 1
     return Prefetching(
         p=record_of(
