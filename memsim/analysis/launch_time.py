@@ -4,8 +4,9 @@ T(N) = T(B) + (N - B) c: the replay of B blocks as it was, with its start and it
 more. c is taken while every slot for a block is taken (:mod:`memsim.hierarchy.block_times`), from the later half of
 that time, when caches are no longer cold. A replay that stores less than L2 holds defers its write-backs for ever, a
 whole launch does not; so c is at least what DRAM takes, at its peak, for a block's sectors with those that it left
-dirty, and for turning its bus from reads to each drain of these writes and back. Blocks end before L2 has taken their stores, which may still be queued when a short replay ends; so c is also at
-least what L2's slices take, at their peak, for a block's sectors.
+dirty, and for turning its bus from reads to each drain of these writes and back. Blocks end before L2 has taken their
+stores, which may still be queued when a short replay ends; so c is also at least what L2's slices take, at their peak,
+for a block's sectors.
 
 The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
 may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
