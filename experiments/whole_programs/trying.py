@@ -112,7 +112,7 @@ def _row(name: str, seconds: tuple[str, str], found: ProgramResult) -> tuple[Pro
     row = Profiled(
         name, *seconds, str(launches), str(len(found.groups)), f"{found.time.mean:.6g}",
         "" if interval is None else f"{50 * interval.width / found.time.mean:.2f}", "", "",
-        f"{100 * share:.0f}", f"{top[0]['cause']}, {top[0]['place']}" if top else "",
+        f"{100 * share:.0f}", f"{top[0]['cause']}, {top[0]['location']}" if top else "",
     )  # fmt: skip
     return row, found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,7 +113,8 @@ def _explain(
     """Add the top finding of each of the kernels that take longest.
 
     Causes are those of the typical launch, as the table describes it; what removing them saves is predicted for the
-    kernel alone. A kernel has no predicted gain where its replays, with those of the kernels before it, take long.
+    kernel alone. Where replays would take long, with those of the kernels before, fewer causes are replayed, first in
+    fewer trials, and at last none.
     """
     from memsim.api.replay import simulate
     from memsim.support.cores import chosen_jobs
@@ -130,16 +132,19 @@ def _explain(
             report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
             causes = find_causes(group.typical, trace)
-            replays = LEAST * (1 + min(len(causes), MOST_CAUSES)) * int(group.typical.trials.transactions.mean())
-            if causes and replays <= left:
-                left -= replays
-                single = simulate(trace, machine, trials=LEAST, jobs=cores)
-                causes = with_gains(single, trace, causes, jobs=cores)
+            transactions = max(1, int(group.typical.trials.transactions.mean()))
+            trials = min(LEAST, left // transactions // 2)
+            if causes and trials:
+                replayed = min(len(causes), MOST_CAUSES, left // transactions // trials - 1)
+                left -= trials * (1 + replayed) * transactions
+                single = simulate(trace, machine, trials=trials, jobs=cores)
+                predicted = with_gains(single, trace, causes[:replayed], jobs=cores)
+                causes = sorted([*predicted, *causes[replayed:]], key=lambda one: one.rank())
+            if group.breakdown is not None:  # a replay may have other instructions, which need less
+                most = max(0.0, 1 - group.breakdown.of_best)
+                causes = [one if one.gain else replace(one, upper_bound=min(one.upper_bound, most)) for one in causes]
             result.about["causes"][label] = documents(causes)
             if found := _top_finding(causes):
-                most = 1 - group.best_possible / group.time.mean  # nan where that is not known
-                if found["gain"] is None and most == most:  # a replay may have other instructions, which need less
-                    found["upper_bound"] = min(found["upper_bound"], most)
                 result.about["findings"].append({"kernel": label} | found)
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:

@@ -41,6 +41,7 @@ from memsim.sources.sass.assemble import target
 from memsim.sources.sass.constants import reads_workspace
 from memsim.sources.selection import ALL, CaptureSelection
 from memsim.support.errors import InputError
+from memsim.support.progress import annotate
 
 READY_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
@@ -158,6 +159,7 @@ class Launches:
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
         self.latest = name
+        annotate(f"launch {self._order:,}: {name[:60]}")
         known = device.unexecuted.find(request, device.memory, self.selection.stand_ins, self._may_recall(device))
         if known is not None:
             return self._left_out(request, name, known)

@@ -224,15 +224,13 @@ def _captured(
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    _tell(f"running {files[0]}", quiet)
-    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+    with keeping_existing(force), bar("", hidden=quiet, name=f"running {files[0]}"):
         captured = capture(
             files,
             arguments=arguments,
             out=trace_folder,
             launch="all",
             gpu=gpu or DEFAULT_GPU,
-            progress=advance,
             **options,
         )
     for note in captured.notes:

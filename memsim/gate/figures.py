@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,6 +14,7 @@ from memsim.hierarchy.counters import CountUnit, Level
 from memsim.profile.op_profile import OpProfile
 from memsim.why import find_bottlenecks
 from memsim.why.bottlenecks import gpu_of
+from memsim.why.source_access import kernel_definition
 from memsim.why.work import ResultWork
 
 SECTOR_BYTES = 32
@@ -157,8 +157,9 @@ def _kernel(label: str, result: RunResult, launches: int, time_us: float) -> Mea
         code=str(trace["parameters"].get("code", "")),
         accesses=accesses,
     )
-    file, line = _definition(result, trace["kernel"], accesses)
-    return MeasuredKernel(figures, file, line, held, _causes(result))
+    file, line = kernel_definition(result)
+    first = min((one.line for one in accesses if one.file == file), default=0)
+    return MeasuredKernel(figures, file, line or first, held, _causes(result))
 
 
 def _ratio(amounts: list[float], of: Sequence[AccessFigures]) -> float:
@@ -193,18 +194,6 @@ def _accesses(result: RunResult, times: float) -> tuple[AccessFigures, ...]:
 def _code(result: RunResult, file: str, line: int) -> str:
     lines = result.trials.sources.get(file) or ()
     return lines[line - 1].strip() if 0 < line <= len(lines) else ""
-
-
-def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures]) -> tuple[str, int]:
-    """The line that names the kernel after ``__global__`` or ``def``, in the files that its accesses are in."""
-    name = re.escape(re.sub(r"<.*", "", kernel).rpartition("::")[2].partition("(")[0].strip())
-    pattern = re.compile(rf"(?:__global__[^;{{}}]*?|\bdef\s+)\b({name})\s*\(")
-    for file in dict.fromkeys(one.file for one in accesses):
-        text = "\n".join(result.trials.sources.get(file) or ())
-        if at := pattern.search(text):
-            return file, text.count("\n", 0, at.start(1)) + 1
-    first = min(accesses, key=lambda one: one.line, default=None)
-    return (first.file, first.line) if first else ("", 0)
 
 
 def _causes(result: RunResult) -> dict[tuple[str, int], tuple[str, str]]:

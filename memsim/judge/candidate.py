@@ -31,6 +31,7 @@ from memsim.sources.sass.choice import kernel_for
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.why import explain
+from memsim.why.source_access import kernel_definition
 
 SCHEMA, VERSION = "memsim-judge", 1
 TRIALS = 3
@@ -202,11 +203,12 @@ class Judge:
         for one in explain(result, trace, quick=not self.gains).bottlenecks[:_SHOWN]:
             finding = one.findings[0] if one.findings else None
             op = result.trials.ops[finding.ops[0]] if finding is not None and finding.ops else None
+            file, line = (op["file"], op["line"]) if op else kernel_definition(result)
             found.append(
                 {
                     "cause": str(one.cause),
-                    "file": op["file"] if op else "",
-                    "line": op["line"] if op else 0,
+                    "file": file,
+                    "line": line,
                     "array": finding.array if finding else "",
                     "evidence": finding.evidence if finding else "",
                     "hint": finding.advice if finding else "",

@@ -131,9 +131,9 @@ def finding_text(finding: dict[str, Any]) -> str:
     >>> finding_text({"cause": "uncoalesced", "location": "a.cu:3", "gain": 0.25, "upper_bound": 0.5})
     'uncoalesced, a.cu:3: time -25 %'
     >>> finding_text({"cause": "uncoalesced", "location": "", "gain": None, "upper_bound": 0.5})
-    'uncoalesced: time -50 % at most'
+    'uncoalesced: time -50 % at most, not simulated'
     """
     where = f"{finding['cause']}, {finding['location']}" if finding["location"] else finding["cause"]
     if finding["gain"] is None:
-        return f"{where}: time -{100 * finding['upper_bound']:.0f} % at most"
+        return f"{where}: time -{100 * finding['upper_bound']:.0f} % at most, not simulated"
     return f"{where}: time -{100 * finding['gain']:.0f} %"

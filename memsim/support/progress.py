@@ -36,6 +36,7 @@ class _Phase:
     def __init__(self, name: str, unit: str, total: int, delay: float, terminal: bool) -> None:
         self.terminal, self.paused = terminal, False
         self._name, self._unit, self._done, self._total, self._delay = name, unit, 0, total, delay
+        self._note = ""
         self._bar = _new_bar(name, unit, total, delay) if terminal else None
         self._ended = Event()
         self._watcher = Thread(target=self._watch, daemon=True)
@@ -47,6 +48,11 @@ class _Phase:
             self._bar.total = total
             self._bar.set_postfix_str(note, refresh=False)
             self._bar.update(done - self._bar.n)
+
+    def annotate(self, note: str) -> None:
+        self._note = note
+        if self._bar is not None:
+            self._bar.set_postfix_str(note, refresh=False)
 
     def close(self) -> None:
         self._ended.set()
@@ -70,7 +76,8 @@ class _Phase:
 
     def _print(self, spent: float) -> None:
         done, total = self._done, self._total
-        far = f"{done:,} of {total:,} {self._unit} after {spent:.0f} s" if total else f"{spent:.0f} s so far"
+        so_far = f"{spent:.0f} s so far{self._note and ', '}{self._note}"
+        far = f"{done:,} of {total:,} {self._unit} after {spent:.0f} s" if total else so_far
         left = f", about {spent * (total - done) / done:,.0f} s left" if 0 < done < total else ""
         print(f"{self._name}: {far}{left}", file=sys.stderr, flush=True)
 
@@ -78,7 +85,8 @@ class _Phase:
 def _new_bar(name: str, unit: str, total: int, delay: float) -> Any:
     from tqdm import tqdm  # here: slow to import
 
-    return tqdm(desc=name, total=total or None, unit=f" {unit}", leave=False, dynamic_ncols=True, delay=delay)
+    shown = {} if unit else {"bar_format": "{desc}: {elapsed}{postfix}"}  # nothing is counted
+    return tqdm(desc=name, total=total or None, unit=f" {unit}", leave=False, dynamic_ncols=True, delay=delay, **shown)
 
 
 def _silent(done: int, total: int, note: str = "") -> None:
@@ -96,7 +104,7 @@ def bar(unit: str, *, hidden: bool = False, delay: float = 0.0, name: str = "", 
     Worker processes show nothing: their parent does.
 
     Args:
-        unit: of what is done.
+        unit: of what is done; empty: nothing is counted, and :func:`annotate` says what is under way.
         hidden: show nothing.
         delay: seconds before a bar is shown, for what mostly takes less; it gets no line in a pipe.
         name: of the phase; empty: the unit.
@@ -143,6 +151,12 @@ def _within(shown: _Phase | None) -> Iterator[Advance]:
         _innermost.reset(token)
         if shown is not None:
             shown.close()
+
+
+def annotate(note: str) -> None:
+    """Show what is under way at the right end of the innermost bar, where there is one."""
+    if (shown := _innermost.get()) is not None:
+        shown.annotate(note)
 
 
 @contextmanager

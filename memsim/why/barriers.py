@@ -12,7 +12,7 @@ from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
-from memsim.why.source_access import kernel_file
+from memsim.why.source_access import kernel_location
 from memsim.why.transforms.barriers import barriers_of_one_warp
 from memsim.why.transforms.transform import read_blocks
 
@@ -41,6 +41,6 @@ def find_barriers_of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Bott
         f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers per block do not order different warps: a "
         f"single warp accesses memory on both sides, or none since the barrier before"
     )
-    where = kernel_file(result), about["kernel"], ""
+    where = kernel_location(result), about["kernel"], ""
     found = Finding(Cause.barriers, *where, share, share, evidence, ADVICE[Cause.barriers])
     return Bottleneck(Cause.barriers, (found,), share, 1 - busiest_component(result)[1])

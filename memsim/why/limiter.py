@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LIMITING_SHARE, LOAD_STORE, TENSOR, busiest_component
 from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
-from memsim.why.source_access import SourceAccess, kernel_file
+from memsim.why.source_access import SourceAccess, kernel_location
 
 BANKS = 32
 WORD_BYTES = 4  # of a bank
@@ -41,7 +41,7 @@ def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> 
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
         evidence = f"{name}: busy for {most:.0%} of the time, counted from the trace's instructions"
-        where = kernel_file(result), trace["kernel"], ""
+        where = kernel_location(result), trace["kernel"], ""
         advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
         yield Finding(cause, *where, most, most, evidence, advice, removed_work={name: most})
 

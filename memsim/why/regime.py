@@ -17,7 +17,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
-from memsim.why.source_access import kernel_file
+from memsim.why.source_access import kernel_location
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def find_too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterato
     share = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
-    where = kernel_file(result), launch, ""
+    where = kernel_location(result), launch, ""
     advice = "; ".join(_ROOM[limiter] for limiter in limiters)
     yield Finding(Cause.few_warps, *where, share, share, "; ".join(evidence), advice)
 

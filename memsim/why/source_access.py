@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -159,8 +160,24 @@ def _queued_at(result: RunResult, gpu: GPU, ops: list[int]) -> float:
     return max(0.0, 1 - idle / of.latency.mean)
 
 
-def kernel_file(result: RunResult) -> str:
-    """The name of the file that holds most of a kernel's ops; if none is known, of its program's first file."""
-    files = Counter(op["file"] for op in result.trials.ops if op["file"])
-    ((name, _),) = files.most_common(1) or [(result.trials.about["trace"]["source"], 0)]
-    return PurePath(name).name
+def kernel_definition(result: RunResult) -> tuple[str, int]:
+    """The file and line that define a result's kernel, by ``__global__`` or ``def`` and its name.
+
+    Line 0 if the source is not known or does not; the file is then the one that holds most of the kernel's ops, or its
+    program's first.
+    """
+    trace, sources = result.trials.about["trace"], result.trials.sources
+    name = re.escape(re.sub(r"[<\[].*", "", trace["kernel"]).rpartition("::")[2].partition("(")[0].strip())
+    pattern = re.compile(rf"(?:__global__[^;{{}}]*?|\bdef\s+)\b({name})\s*\(")
+    files = [file for file, _ in Counter(op["file"] for op in result.trials.ops if op["file"]).most_common()]
+    for file in files:
+        text = "\n".join(sources.get(file) or ())
+        if at := pattern.search(text):
+            return file, text.count("\n", 0, at.start(1)) + 1
+    return (files or [trace["source"]])[0], 0
+
+
+def kernel_location(result: RunResult) -> str:
+    """Where the kernel is defined, short: its file's name and, where it is known, the line."""
+    file, line = kernel_definition(result)
+    return f"{PurePath(file).name}:{line}" if line else PurePath(file).name

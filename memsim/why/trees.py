@@ -10,7 +10,7 @@ from memsim.trace.bits import popcounts
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, Space
 from memsim.why.finding import ADVICE, Bottleneck, Cause, Finding
-from memsim.why.source_access import kernel_file
+from memsim.why.source_access import kernel_location
 from memsim.why.transforms.transform import Blocks, read_blocks
 from memsim.why.transforms.trees import after_first_barrier
 
@@ -47,7 +47,7 @@ def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | N
         f"{portion:.0%} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
         f"{loads:.3g} accesses beyond the SM per thread before it"
     )
-    where = kernel_file(result), about["kernel"], ""
+    where = kernel_location(result), about["kernel"], ""
     found = Finding(Cause.trees, *where, share, share, evidence, ADVICE[Cause.trees])
     return Bottleneck(Cause.trees, (found,), share, room)
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from memsim.support import progress
-from memsim.support.progress import bar, phase
+from memsim.support.progress import annotate, bar, phase
 
 
 class Stream(io.StringIO):
@@ -46,6 +46,15 @@ def test_a_line_per_long_phase_in_a_pipe(monkeypatch):
     first, second = stream.getvalue().splitlines()
     assert re.fullmatch(r"coalescing: 250 of 1,000 rows after 0 s, about \d+ s left", first)
     assert re.fullmatch(r"replaying: 2 of 8 trials after 0 s, about \d+ s left", second)
+
+
+def test_a_line_says_what_is_under_way(monkeypatch):
+    stream = _stream(monkeypatch, False)
+    annotate("nothing is shown")
+    with bar("", name="running app.cu"):
+        annotate("launch 7: step")
+        time.sleep(0.15)
+    assert stream.getvalue() == "running app.cu: 0 s so far, launch 7: step\n"
 
 
 @pytest.mark.parametrize("terminal", [False, True])

@@ -28,7 +28,7 @@ from memsim.why.lanes import find_bank_conflicts
 from memsim.why.limiter import find_limiting_component
 from memsim.why.regime import find_too_few_warps
 from memsim.why.reuse import median_lines
-from memsim.why.source_access import kernel_file, source_accesses
+from memsim.why.source_access import kernel_location, source_accesses
 from memsim.why.trees import find_sums_of_few_elements
 from memsim.why.work import ResultWork
 
@@ -301,7 +301,20 @@ def test_files_without_profiles_are_refused():
 @pytest.mark.parametrize(("file", "expected"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
 def test_findings_without_access_are_in_kernels_file(faultless, file, expected):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(RunResult(trials)) == expected
+    assert kernel_location(RunResult(trials)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "// axpy(\nvoid host() { axpy(1); }\ntemplate <class T>\n__global__ __launch_bounds__(256)\nvoid axpy(T *a) {}",
+        "import triton\naxpy = None\n\n@jit\ndef axpy(a):\n    pass",
+    ],
+)
+def test_kernels_location_is_its_definition(faultless, text):
+    trials = replace(faultless.trials, ops=[op | {"file": "in/k.cu"} for op in faultless.trials.ops])
+    trials.sources = {"in/k.cu": tuple(text.splitlines())}
+    assert kernel_location(RunResult(trials)) == "k.cu:5"
 
 
 def test_another_trace_is_refused_without_findings_too(faultless):
