@@ -90,7 +90,7 @@ def run_folder(
             problem = f"of a folder does not support {', '.join(ignored)}; leave one out"
             raise InputError("run", "--warm", problem)
     traces = folder_traces(folder, refused, in_order)
-    launches = all_launches(folder, traces)
+    launches = all_launches(folder, traces, some_suffice=not in_order)
     files = outputs.files(launches if in_order else traces)
     if in_order:
         with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
@@ -102,8 +102,6 @@ def run_folder(
         result.save(file)
     if not in_order:
         by_trace = {trace.path: result for trace, result in zip(traces, results, strict=False)}
-        listed = {one.path for one in launches}
-        launches += [one for one in traces if one.path not in listed]  # of a further capture
         launches = [one for one in launches if one.path in by_trace]
         results = [by_trace[one.path] for one in launches]
     print_output(program_output([trace.path for trace in launches], results), outputs.format, outputs.quiet)

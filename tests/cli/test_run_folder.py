@@ -124,6 +124,10 @@ def test_a_trace_counts_for_each_launch(tmp_path, order, names):
     total = sum(times) if order else 2 * times[0] + times[1]
     printed = re.search(r"3 launches take ([\d.]+)±", done.output)
     assert printed is not None and float(printed[1]) == pytest.approx(total, abs=1e-4)
+    (traces / "b.h5").rename(traces / "c.h5")
+    again = CliRunner().invoke(app, command[:6] + order)
+    assert again.exit_code == (2 if order else 0), again.output
+    assert ("names a trace that is not in the folder" in again.stderr) if order else ("3 launches take" in again.stdout)
 
 
 @pytest.mark.parametrize("where", ["folder", "trace"])
