@@ -19,9 +19,12 @@ from memsim.support.result_cache import VARIABLE
 GPU = "tesla-v100"
 BEST_OF = 2
 SPMV, ROUNDS = library("traces") / "cuda" / "spmv.cu", Path(__file__).with_name("rounds.cu")
+PRODUCT = Path(__file__).with_name("hgemm.cu")  # 1.6 billion transactions with matrices of 16,384 rows
 _CAPTURE = ["--no-cache", "-q", "-f", "--"]
 _SIDE, _SMALL = ("512", "5"), ("64", "2")  # of the matrices of rounds.cu, and its rounds
+_LARGE, _LESS_LARGE = "16384", "256"  # rows of the matrices of hgemm.cu
 _NOTHING_KEPT = {VARIABLE: "0"}  # what is timed is replayed
+_NO_BYTECODE, _BYTECODE = "PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"  # an installed package has its bytecode
 
 
 def answers(prepared: Prepared) -> list[Row]:
@@ -50,6 +53,12 @@ def answers(prepared: Prepared) -> list[Row]:
                 "15 launches, capture and run",
                 ["capture", str(ROUNDS), "-o", "rounds", "--launch", "all", *_CAPTURE, *rounds],
                 ["run", "rounds", "--warm"], folder, best_of, 15, 6,
+            ),
+            _steps(
+                "hgemm.cu, capture and run",
+                ["capture", str(PRODUCT), "-o", "hgemm.h5", "--gpu", "a100", *_CAPTURE,
+                 _LARGE if size.runs > 1 else _LESS_LARGE],
+                ["run", "hgemm.h5"], folder, 1, 120, 60,
             ),
         ]  # fmt: skip
     return rows
@@ -84,7 +93,8 @@ def _row(
 def _spent(command: list[str], folder: Path, environment: dict[str, str]) -> tuple[float, float]:
     """Processor and wall seconds of a command."""
     begin, before = monotonic(), getrusage(RUSAGE_CHILDREN)
-    given = {name: value for name, value in os.environ.items() if name != VARIABLE} | environment
+    given = {name: value for name, value in os.environ.items() if name not in (VARIABLE, _NO_BYTECODE)}
+    given |= {_BYTECODE: str(folder / "bytecode")} | environment
     subprocess.run([sys.executable, "-m", "memsim", *command], check=True, capture_output=True, cwd=folder, env=given)
     wall, after = monotonic() - begin, getrusage(RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall

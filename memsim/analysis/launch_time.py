@@ -4,8 +4,9 @@ T(N) = T(B) + (N - B) c: the replay of B blocks as it was, with its start and it
 more. c is taken while every slot for a block is taken (:mod:`memsim.hierarchy.block_times`), from the later half of
 that time, when caches are no longer cold. A replay that stores less than L2 holds defers its write-backs for ever, a
 whole launch does not; so c is at least what DRAM takes, at its peak, for a block's sectors with those that it left
-dirty. Blocks end before L2 has taken their stores, which may still be queued when a short replay ends; so c is also at
-least what L2's slices take, at their peak, for a block's sectors.
+dirty, and for turning its bus from reads to each drain of these writes and back. Blocks end before L2 has taken their
+stores, which may still be queued when a short replay ends; so c is also at least what L2's slices take, at their peak,
+for a block's sectors.
 
 The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
 may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
@@ -200,14 +201,24 @@ def _l2_sectors(trials: Trials) -> int:
 def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
     """SM cycles per block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet.
 
-    Once L2 is turned over, the rate at which blocks end includes their writes.
+    The latter with the bus idle from the reads to a drain of writes and from there to the next reads, if there are any
+    between two drains. Once L2 is turned over, the rate at which blocks end includes their writes.
     """
     gpu: dict[str, Any] = trials.about["gpu"]
     dram = gpu["dram"]
     moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))
     a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
     deferred = np.where(_turned_over(trials), 0, deferred_writes(trials)) / (part.launched - part.replayed)
-    return moved / part.replayed * a_sector, deferred * a_sector
+    drains = np.minimum(deferred / max(dram["write_high"] - dram["write_low"], 1), moved / part.replayed)
+    return moved / part.replayed * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+
+
+def _idle_cycles(dram: dict[str, Any], clock_mhz: float) -> float:
+    """SM cycles by which a drain of writes between reads delays DRAM, of whose channels one is idle meanwhile."""
+    timing = dram["timing"]
+    to_writes = timing["rtw"] + timing["cwl"] - timing["cl"] - timing["burst"]
+    to_reads = timing["wtr"] + timing["cl"]
+    return float(max(to_writes + to_reads, 0) / dram["channels"] * clock_mhz / dram["clock_mhz"])
 
 
 def _l2_cycles(trials: Trials, part: LaunchPart) -> np.ndarray:

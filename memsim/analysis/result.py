@@ -23,7 +23,7 @@ from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.gpu.architecture import is_amd
 from memsim.gpu.components import COMPONENTS, counts_of
-from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
@@ -242,14 +242,6 @@ class RunResult:
         }
 
     @cached_property
-    def translation(self) -> dict[str, float] | None:
-        """Mean lookups of a trial in TLBs, by TranslationEvent; None where addresses are not translated."""
-        if not self.trials.about["gpu"].get("translation", {}).get("enabled", False):
-            return None
-        mean = self.trials.translation.sum(axis=1).mean(axis=0)
-        return {event.name: float(mean[event]) for event in TranslationEvent}
-
-    @cached_property
     def components(self) -> dict[str, dict[str, float]]:
         """Of every component that the GPU has, by section: mean counters of a trial, and figures of merit."""
         gpu, mean = self.trials.about["gpu"], self.trials.components.mean(axis=0)
@@ -261,6 +253,11 @@ class RunResult:
             for one in COMPONENTS
             if one.is_on(gpu)
         }
+
+    @property
+    def translation(self) -> dict[str, float] | None:
+        """Mean lookups of a trial in TLBs, by counter; None where addresses are not translated."""
+        return self.components.get("translation")
 
     @cached_property
     def performance(self) -> dict[str, float]:

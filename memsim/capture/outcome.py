@@ -91,6 +91,11 @@ def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool, code: i
             f"launches that repeat earlier ones were not executed ({counts}), so what they accumulate is "
             f"incomplete{failed}; --every-launch executes and traces all"
         )
+    elif 0 < len(traces) < len(launches.stand_ins.orders):
+        notes.append(
+            f"{len(traces):,} of {len(launches.stand_ins.orders):,} launches are traced; they represent the others of "
+            "their kernel and shape, whose accesses may differ where they depend on data; --every-launch traces all"
+        )
     if launches.incomplete and not stopped:
         incomplete = ", ".join(launches.incomplete)
         notes.append(f"{incomplete} (--snapshot-only): what the program printed or wrote after that is wrong")

@@ -107,6 +107,10 @@ _ToEnd = Annotated[
     bool, typer.Option("--to-end", help="Run the program to its end. Default: it ends when the trace is complete.")
 ]
 _Keep = Annotated[Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")]
+_EveryLaunch = Annotated[
+    bool,
+    typer.Option("--every-launch", help="With --launch all: execute and trace every launch, also those like others."),
+]
 _NoCache = Annotated[bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")]
 
 
@@ -130,6 +134,7 @@ def capture(
     fast_math: _FastMath = False,
     snapshot_only: _SnapshotOnly = False,
     to_end: _ToEnd = False,
+    every_launch: _EveryLaunch = False,
     keep: _Keep = None,
     no_cache: _NoCache = False,
     force: Force = False,
@@ -141,6 +146,9 @@ def capture(
     The program sees a GPU of the type --gpu. memsim provides its CUDA runtime and driver, and runs its kernels' PTX on
     this CPU. The program's own code runs on this machine as it would without memsim, outside any sandbox. memsim ends
     it as soon as the trace is complete; with --to-end, it runs to its end.
+
+    With --launch all, one trace represents launches that are alike, as in `memsim profile`; a note says how many, and
+    launches.json in the folder has the sequence of all launches. --every-launch executes and traces all of them.
 
     PROGRAM takes three forms. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
     runtime, and contain PTX or machine code for --gpu: build it with `memsim nvcc` instead of nvcc. A Python file runs
@@ -167,6 +175,7 @@ def capture(
 
     printed = chosen_format(format)
     code = _checked_code(files, ptx, sass, arguments, fast_math)
+    stand_ins = _has_stand_ins(launch, every_launch, snapshot_only)
     chosen = all_blocks(blocks, whole)
     with (
         keeping_existing(force),
@@ -183,12 +192,22 @@ def capture(
             captured = run_captured(
                 files or [], arguments=ctx.obj or [], out=out, kernel=kernel, launch=launch, blocks=chosen, gpu=gpu,
                 registers=registers, includes=include or [], definitions=define or [], libraries=library or [],
-                standard=std, fast_math=fast_math, snapshot_only=snapshot_only, to_end=to_end, keep=keep,
-                cached=not no_cache, progress=advance,
+                standard=std, fast_math=fast_math, snapshot_only=snapshot_only, to_end=to_end,
+                stand_ins=stand_ins, keep=keep, cached=not no_cache, progress=advance,
             )  # fmt: skip
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     print_output(traces_output(captured.traces), printed, quiet)
+
+
+def _has_stand_ins(launch: str | None, every_launch: bool, snapshot_only: bool) -> bool:
+    """Whether one trace may represent several launches: all are wanted, and each is executed in full."""
+    from memsim.sources.selection import ALL, chosen_launches
+
+    is_all = chosen_launches(launch) is ALL
+    if every_launch and not is_all:
+        raise InputError("capture", "--every-launch", "needs all launches; give --launch all, or leave it out")
+    return is_all and not (every_launch or snapshot_only)
 
 
 def _print_hint(quiet: bool, to_end: bool) -> None:

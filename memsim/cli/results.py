@@ -60,7 +60,6 @@ def show(
     from memsim.analysis.program import is_program
     from memsim.analysis.result import RunResult
     from memsim.cli.program import program_kernel
-    from memsim.report import profiler, text
     from memsim.report.formats import chosen_format
     from memsim.studies.store import is_study
 
@@ -92,12 +91,14 @@ def show(
         from memsim.report.why import why_output
 
         shown = why_output(result, bottlenecks())
+    elif ncu:
+        from memsim.report.profiler import listing
+
+        shown = listing(result, quiet)
     else:
-        shown = (
-            profiler.listing(result, quiet)
-            if ncu
-            else text.output(result, method=method, by=by, bottlenecks=bottlenecks)
-        )
+        from memsim.report.text import output
+
+        shown = output(result, method=method, by=by, bottlenecks=bottlenecks)
     print_output(shown, chosen)
 
 

@@ -30,7 +30,7 @@ class Outputs:
     """What becomes of the results.
 
     Attributes:
-        folder: for a results file per launch, named like its trace; None: none is written.
+        folder: for a results file per launch that is replayed, named like its trace; None: none is written.
         force: write over files that exist.
         format: of the table.
         quiet: print no progress bar and no table.
@@ -42,7 +42,7 @@ class Outputs:
     quiet: bool = False
 
     def files(self, traces: Sequence[Trace]) -> list[Path]:
-        """The results files of the launches, which can be written.
+        """The results files of the launches, which can be written; a further launch of a trace adds its place.
 
         Raises:
             InputError: one exists, without `force`, or cannot be written, or the folder is that of the traces.
@@ -55,7 +55,12 @@ class Outputs:
             raise InputError(self.folder, "-o", "must differ from the folder of traces; it gets one file per launch")
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-        files = [self.folder / trace.path.name for trace in traces]
+        known: set[Path] = set()
+        files = []
+        for place, trace in enumerate(traces):
+            name = f"{trace.path.stem}.{place}{SUFFIX}" if trace.path in known else trace.path.name
+            known.add(trace.path)
+            files.append(self.folder / name)
         for file in files:
             check_file(file, self.force)
         return files
@@ -85,17 +90,21 @@ def run_folder(
             problem = f"of a folder does not support {', '.join(ignored)}; leave one out"
             raise InputError("run", "--warm", problem)
     traces = folder_traces(folder, refused, in_order)
-    files = outputs.files(traces)
+    launches = all_launches(folder, traces, some_suffice=not in_order)
+    files = outputs.files(launches if in_order else traces)
     if in_order:
-        traces = traces if files else all_launches(folder, traces)
         with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
             given = {name: replay.keywords[name] for name in _IN_ORDER}
-            results = simulate_program(traces, **given, sample=not (every_launch or files), progress=advance)
+            results = simulate_program(launches, **given, sample=not (every_launch or files), progress=advance)
     else:
         results = until_interrupted(traces, replay)
     for file, result in zip(files, results, strict=False):  # interrupted, there are fewer results
         result.save(file)
-    print_output(program_output([trace.path for trace in traces], results), outputs.format, outputs.quiet)
+    if not in_order:
+        by_trace = {trace.path: result for trace, result in zip(traces, results, strict=False)}
+        launches = [one for one in launches if one.path in by_trace]
+        results = [by_trace[one.path] for one in launches]
+    print_output(program_output([trace.path for trace in launches], results), outputs.format, outputs.quiet)
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) -> list[Trace]:

@@ -46,6 +46,9 @@ class IndexHash(StrEnum):
     polynomial = "polynomial"  # remainder of the number's bits by an irreducible polynomial (Rau, ISCA 1991)
 
 
+OF_BITS = (IndexHash.xor_fold, IndexHash.polynomial)  # to as many places as a number of bits tells apart
+
+
 class L1Serves(StrEnum):
     """Which loads L1 serves."""
 

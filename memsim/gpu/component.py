@@ -20,32 +20,6 @@ Counts = Mapping[str, Any]  # of a component: by counter, a number or an array o
 
 
 @dataclass(frozen=True)
-class ComponentCounter:
-    """A number that a component counts in one trial.
-
-    Attributes:
-        name: in files and JSON.
-        meaning: what is counted, in what unit.
-    """
-
-    name: str
-    meaning: str
-
-
-@dataclass(frozen=True)
-class ComponentLaw:
-    """What always holds between a component's counters.
-
-    Attributes:
-        broken: says in words that it does not hold.
-        holds: whether it does.
-    """
-
-    broken: str
-    holds: Callable[[Counts], Any]
-
-
-@dataclass(frozen=True)
 class ComponentRatio:
     """A figure of merit.
 
@@ -68,7 +42,9 @@ class Component:
         section: its name, and that of its section of the configuration.
         parameters: the section, with default, range and description of every field; its first field chooses the kind.
         off: the kind with which the part does not exist.
-        counters, laws, ratios: of one trial.
+        counters: of one trial; by name in files and JSON, what is counted, in what unit.
+        laws: what always holds between them; by the words that say that it does not, whether it does.
+        ratios: of one trial.
         problems: (field, what is wrong and what would be right) of a GPU whose fields do not fit together.
         l2_reads: from the counters, the kind, and the sectors that DRAM, or the level below, reads: those that are read
             because a request missed L2; negative if the counters do not fit them.
@@ -79,9 +55,9 @@ class Component:
     section: str
     parameters: type[Section]
     off: str | int
-    counters: tuple[ComponentCounter, ...]
-    laws: tuple[ComponentLaw, ...]
-    ratios: tuple[ComponentRatio, ...]
+    counters: Mapping[str, str]
+    laws: Mapping[str, Callable[[Counts], Any]]
+    ratios: tuple[ComponentRatio, ...] = ()
     problems: Callable[[GPU], Iterator[Problem]] = lambda gpu: iter(())
     l2_reads: Callable[[Counts, Any, Any], Any] = lambda of, kind, reads: reads
     levels: Callable[[Mapping[str, float]], dict[str, dict[str, float]]] = lambda of: {}

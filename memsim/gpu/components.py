@@ -10,12 +10,12 @@ import numpy as np
 from memsim.gpu.component import Component
 from memsim.gpu.memory_side import MEMORY_SIDE
 from memsim.gpu.prefetcher import PREFETCHER
+from memsim.gpu.translation import TRANSLATION
 
-COMPONENTS: tuple[Component, ...] = (PREFETCHER, MEMORY_SIDE)
-
+COMPONENTS: tuple[Component, ...] = (PREFETCHER, MEMORY_SIDE, TRANSLATION)
 
 COUNTERS: tuple[tuple[str, str], ...] = tuple(  # (section, counter), in the order of results files
-    (one.section, counter.name) for one in COMPONENTS for counter in one.counters
+    (one.section, counter) for one in COMPONENTS for counter in one.counters
 )
 UNNAMED_COUNTERS: tuple[tuple[str, str], ...] = tuple(  # those of results files that state no names, in their order
     (section, f"{level}{name}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
 Problem = tuple[str, str]  # field, what is wrong and what would be right
 
 

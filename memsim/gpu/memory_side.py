@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from memsim.gpu.choices import IndexHash, Replacement
-from memsim.gpu.component import Component, ComponentCounter, ComponentLaw, ComponentRatio, Counts
-from memsim.gpu.geometry import OF_BITS, Problem, interleave_problems, power_of_two
+from memsim.gpu.choices import OF_BITS, IndexHash, Replacement
+from memsim.gpu.component import Component, ComponentRatio, Counts
+from memsim.gpu.geometry import Problem, interleave_problems, power_of_two
 from memsim.gpu.section import Section
 
 if TYPE_CHECKING:
@@ -169,8 +169,8 @@ MEMORY_SIDE = Component(
     problems=_problems,
     l2_reads=_l2_reads,
     levels=_levels,
-    counters=tuple(
-        ComponentCounter(f"{level}_{name}", meaning)
+    counters={
+        f"{level}_{name}": meaning
         for level in NAMES
         for name, meaning in (
             ("reads", "sectors that the level above reads"),
@@ -181,21 +181,13 @@ MEMORY_SIDE = Component(
             ("updates", "of these, sectors that are present"),
             ("evictions", "lines that are replaced"),
         )
-    ),
-    laws=(
-        *(
-            ComponentLaw(f"reads of {level} are not all hits, merges or misses", partial(_adds_up, level))
-            for level in NAMES
-        ),
-        *(
-            ComponentLaw(f"{level} updates more sectors than are written", partial(_updates_at_most, level))
-            for level in NAMES
-        ),
-        *(
-            ComponentLaw(f"{below} gets other requests than {above} misses and writes", partial(_below, above, below))
-            for above, below in zip(NAMES, NAMES[1:], strict=False)
-        ),
-    ),
+    },
+    laws={f"reads of {level} are not all hits, merges or misses": partial(_adds_up, level) for level in NAMES}
+    | {f"{level} updates more sectors than are written": partial(_updates_at_most, level) for level in NAMES}
+    | {
+        f"{below} gets other requests than {above} misses and writes": partial(_below, above, below)
+        for above, below in zip(NAMES, NAMES[1:], strict=False)
+    },
     ratios=tuple(
         ComponentRatio(
             f"{level}_hit_rate", "sectors that are present, over all that are read", partial(_hit_rate, level)

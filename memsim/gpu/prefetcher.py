@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from memsim.gpu.component import Component, ComponentCounter, ComponentLaw, ComponentRatio, Counts
+from memsim.gpu.component import Component, ComponentRatio, Counts
 from memsim.gpu.geometry import Problem, power_of_two
 from memsim.gpu.section import Section
 
@@ -67,27 +67,25 @@ PREFETCHER = Component(
     problems=_problems,
     is_compiled=True,
     l2_reads=lambda of, _, reads: reads - of["sectors"],
-    counters=(
-        ComponentCounter("requests", "lines that it requested from L2"),
-        ComponentCounter("redundant", "of these, lines that were present or under way"),
-        ComponentCounter("dropped", "of these, lines for which there was no way or MSHR"),
-        ComponentCounter("sent", "of these, lines that were fetched"),
-        ComponentCounter("sectors", "sectors fetched"),
-        ComponentCounter("useful", "of these, sectors that a request found present"),
-        ComponentCounter("late", "of these, sectors that a request found under way"),
-        ComponentCounter("unused", "of these, sectors evicted before any request for them"),
-        ComponentCounter("left", "of these, sectors that L2 holds at the end, without a request for them"),
-    ),
-    laws=(
-        ComponentLaw(
-            "prefetches are not all redundant, dropped or sent",
-            lambda of: of["requests"] == of["redundant"] + of["dropped"] + of["sent"],
+    counters={
+        "requests": "lines that it requested from L2",
+        "redundant": "of these, lines that were present or under way",
+        "dropped": "of these, lines for which there was no way or MSHR",
+        "sent": "of these, lines that were fetched",
+        "sectors": "sectors fetched",
+        "useful": "of these, sectors that a request found present",
+        "late": "of these, sectors that a request found under way",
+        "unused": "of these, sectors evicted before any request for them",
+        "left": "of these, sectors that L2 holds at the end, without a request for them",
+    },
+    laws={
+        "prefetches are not all redundant, dropped or sent": lambda of: (
+            of["requests"] == of["redundant"] + of["dropped"] + of["sent"]
         ),
-        ComponentLaw(
-            "prefetched sectors are not all used, evicted or left",
-            lambda of: of["sectors"] == of["useful"] + of["late"] + of["unused"] + of["left"],
+        "prefetched sectors are not all used, evicted or left": lambda of: (
+            of["sectors"] == of["useful"] + of["late"] + of["unused"] + of["left"]
         ),
-    ),
+    },
     ratios=(
         ComponentRatio(
             "coverage",

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memsim.gpu.architecture import AMD_ARCHITECTURES, Coalescing, is_known
-from memsim.gpu.choices import DramPolicy, WriteMiss, WriteTurns
+from memsim.gpu.choices import OF_BITS, DramPolicy, WriteMiss, WriteTurns
 from memsim.gpu.components import COMPONENTS
-from memsim.gpu.geometry import OF_BITS, Problem, interleave_problems, power_of_two
+from memsim.gpu.geometry import Problem, interleave_problems, power_of_two
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.gpu.cores import L1
-    from memsim.gpu.memory import L2, Dram, Translation
+    from memsim.gpu.memory import L2, Dram
 
 CLOCKS = 64  # times the SMs' clock, up or down, that another clock may be: rates of a window of SM cycles are bounded
 
@@ -40,7 +40,6 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _levels(gpu)
     for component in COMPONENTS:
         yield from component.problems(gpu)
-    yield from _translation(gpu.translation)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
     if not power_of_two(gpu.stochastic.page_bytes):
         yield "stochastic.page_bytes", f"is {gpu.stochastic.page_bytes}; give a power of two"
@@ -190,17 +189,6 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
             yield f"l1.{name}", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
-
-
-def _translation(own: Translation) -> Iterator[Problem]:
-    for name in ("page_bytes", "shared_page_bytes"):
-        if not power_of_two(getattr(own, name)):
-            yield f"translation.{name}", f"is {getattr(own, name)}; give a power of two"
-    if own.shared_page_bytes < own.page_bytes:
-        yield "translation.shared_page_bytes", f"is {own.shared_page_bytes}; give page_bytes = {own.page_bytes} or more"
-    for name, entries, ways in (("sm", own.sm_entries, own.sm_ways), ("shared", own.shared_entries, own.shared_ways)):
-        if entries % ways:
-            yield f"translation.{name}_entries", f"is {entries}; give a multiple of {name}_ways = {ways}"
 
 
 def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
 from memsim.gpu.components import COMPONENTS, counts_of
-from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
+from memsim.gpu.translation import TRANSLATION
+from memsim.hierarchy.counters import CountUnit, Event, Level, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
 READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)
@@ -50,24 +51,21 @@ def _sectors(trials: Trial, _gpu: _Config) -> bool:
 
 def _reads_to_l2(trials: Trial, gpu: _Config) -> bool:
     """Of every op; with address translation the last row holds the steps of page walks, which no L1 sends."""
-    rows = slice(-1 if gpu.get("translation", {}).get("enabled") else None)
+    rows = slice(-1 if TRANSLATION.is_on(gpu) else None)
     l1, l2 = trials.counters[..., rows, Level.l1, :, :], trials.counters[..., rows, Level.l2, :, :]
     return bool((l1[..., NOT_HERE, :].sum(axis=-2) == l2[..., READS, :].sum(axis=-2)).all())
 
 
 def _walks(trials: Trial, gpu: _Config) -> bool:
     loads = trials.counters[..., -1, Level.l2, READS, CountUnit.transactions].sum(axis=-1)
-    walks = trials.translation[..., TranslationEvent.shared_miss].sum(axis=-1)
+    walks = counts_of(TRANSLATION, trials.components)["shared_miss"]
     return bool((loads == walks * gpu.get("translation", {}).get("walk_levels", 0)).all())
 
 
 def _lookups(trials: Trial, gpu: _Config) -> bool:
-    if not gpu.get("translation", {}).get("enabled", False):
-        return not trials.translation.any()
-    sent = trials.counters[..., :-1, Level.l2, :, CountUnit.transactions].sum(axis=-1)
-    found, event = trials.translation, TranslationEvent
-    forwarded = found[..., event.shared_hit : event.shared_merge + 1].sum(axis=-1) == found[..., event.sm_miss]
-    return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & forwarded).all())
+    sent = trials.counters[..., :-1, Level.l2, :, CountUnit.transactions].sum(axis=(-2, -1))
+    found = counts_of(TRANSLATION, trials.components)
+    return not TRANSLATION.is_on(gpu) or bool((sent == found["sm_hit"] + found["sm_miss"] + found["sm_merge"]).all())
 
 
 def _atomics_to_l2(trials: Trial, _gpu: _Config) -> bool:
@@ -111,7 +109,7 @@ def _of_components(trials: Trial, gpu: _Config) -> str | None:
         counts = counts_of(one, trials.components)
         if not one.is_on(gpu) and any(values.any() for values in counts.values()):
             return f"{one.section} counts, but the GPU has none"
-        if broken := next((law.broken for law in one.laws if not np.all(law.holds(counts))), None):
+        if broken := next((words for words, holds in one.laws.items() if not np.all(holds(counts))), None):
             return broken
     return None
 

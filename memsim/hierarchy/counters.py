@@ -38,17 +38,6 @@ class Event(IntEnum):
     atomic_merge = 11
 
 
-class TranslationEvent(IntEnum):
-    """Where a request's page was found: in its SM's TLB or not, and then, once for all that wait, in the shared one."""
-
-    sm_hit = 0
-    sm_miss = 1  # asks the shared TLB
-    sm_merge = 2  # the page is under way to this SM
-    shared_hit = 3
-    shared_miss = 4  # begins a walk
-    shared_merge = 5  # the walk is under way
-
-
 class CountUnit(IntEnum):
     transactions = 0
     sectors = 1  # of 32 bytes

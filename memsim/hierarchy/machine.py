@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence, Divergence, Inclusion, Replacement
+from memsim.gpu.choices import Dependence, Divergence, Inclusion
 from memsim.gpu.config import GPU
-from memsim.hierarchy.cache.replacement import POLICY, for_lru
+from memsim.gpu.translation import TRANSLATION
+from memsim.hierarchy.cache.replacement import LRU, for_lru
 from memsim.hierarchy.cache.ways import new_cache, reserve
-from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
@@ -21,7 +22,7 @@ from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.l2.prefetcher import new_prefetching
 from memsim.hierarchy.mapping import AddressLayout, with_copies
-from memsim.hierarchy.parameters import horizon, longest_quantum, shared, sharer_words
+from memsim.hierarchy.parameters import code_of, horizon, longest_quantum, shared, sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_event_queue, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import compute_run_times, results, sm_parameters
@@ -57,7 +58,7 @@ class Machine:
     slices: l2_state.Slices
     channels: dram_state.Channels
     counters: np.ndarray  # [level, op, event, unit]
-    translated: np.ndarray  # [op, TranslationEvent]
+    translated: np.ndarray  # [TRANSLATION.counters]
 
     def __post_init__(self) -> None:
         self._idle = self.channels  # the main-memory step puts others in their place
@@ -229,7 +230,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     quantum = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the quantum in which they do
     subslots = 1 << (gpu.sm.count // SMS_PER_SUBSLOT).bit_length()
     counters = np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64)
-    translated = np.zeros((tx.n_ops, len(TranslationEvent)), np.int64)
+    translated = np.zeros(len(TRANSLATION.counters), np.int64)
     common = {
         "mapping": shared(where.mapping),
         "requests": requests,
@@ -264,7 +265,7 @@ def _level(kind: Any, own: dict[str, Any], common: dict[str, Any]) -> Any:
 
 
 def _sms(gpu: GPU, drawn: Draws, tx: Transactions, resident: int, sectors: np.ndarray) -> dict[str, Any]:
-    n, l1, policy = gpu.sm.count, gpu.l1, POLICY[gpu.l1.replacement]
+    n, l1, policy = gpu.sm.count, gpu.l1, code_of(gpu.l1.replacement)
     cache = new_cache(n * l1.sets, sm_state.L1_WAY, ways=l1.ways, group_bits=0, policy=policy, key=drawn.replacement)
     reserve(cache, l1.sets, l1.reserved_ways)
     mshr_targets, free_mshr_targets = new_pool(sm_state.MSHR_TARGET, 1024)
@@ -324,7 +325,7 @@ def _tlbs(gpu: GPU, drawn: Draws, n_ops: int) -> dict[str, Any]:
     pages["set"], pages["entry"] = where.pages % sm_sets, entry_of
     steps = page_tables(where.pages, gpu)[1].ravel()
     steps["line"] += len(where.page_of)
-    way, lru = translation_state.TLB_WAY, dict(group_bits=0, policy=POLICY[Replacement.lru], key=0)
+    way, lru = translation_state.TLB_WAY, dict(group_bits=0, policy=LRU, key=0)
     tlbs = new_cache(n * sm_sets, way, ways=own.sm_ways, **lru)
     shared_tlb = new_cache(shared_sets, way, ways=own.shared_ways, **lru)
     entry_sets, way_of = (entries % shared_sets).astype(np.int32), np.full(len(entries), -1, np.int32)
@@ -356,7 +357,7 @@ def _tlbs(gpu: GPU, drawn: Draws, n_ops: int) -> dict[str, Any]:
 
 
 def _slices(gpu: GPU, drawn: Draws, n_ops: int, requests: int) -> dict[str, Any]:
-    own, n_lines, policy = gpu.l2, len(drawn.where.mapping), POLICY[gpu.l2.replacement]
+    own, n_lines, policy = gpu.l2, len(drawn.where.mapping), code_of(gpu.l2.replacement)
     n_sets, bits = own.size_bytes // (own.line_bytes * own.ways), group_bits(gpu)
     copies = n_lines if own.partitions > 1 else 0
     cache = new_cache(n_sets, l2_state.L2_WAY, ways=own.ways, group_bits=bits, policy=policy, key=drawn.replacement)

@@ -5,6 +5,7 @@ Latencies say where time is spent, and how long a quantum may be.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from math import gcd
 
 import numpy as np
@@ -22,9 +23,15 @@ def record_of(**values: int) -> np.ndarray:
     return out
 
 
+def code_of(choice: StrEnum) -> int:
+    """The number that the compiled loops have for a choice: its place in its enumeration."""
+    return list(type(choice)).index(choice)
+
+
 def as_configured(section: Section, *names: str) -> dict[str, int]:
-    """Fields of a section of the configuration as they are, 0 where one is None."""
-    return {name: getattr(section, name) or 0 for name in names}
+    """Fields of a section of the configuration as they are, 0 where one is None, codes of choices."""
+    values = {name: getattr(section, name) or 0 for name in names}
+    return {name: code_of(value) if isinstance(value, StrEnum) else value for name, value in values.items()}
 
 
 def shared(array: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ import simpy
 from memsim.gpu.choices import Inclusion
 from memsim.gpu.components import component_counts
 from memsim.gpu.config import GPU
-from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy import machine
 from memsim.hierarchy.block_sample import BlockSample
 from memsim.hierarchy.block_times import BlockTimes
@@ -143,10 +143,11 @@ class System:
             transactions=sms.sms["transactions"].sum(),
             wall_seconds=np.array(seconds),
             compiled_seconds=np.array(sum(self.seconds.values())),
-            translation=state.translated.copy(),
             full_until=np.array(self.blocks.full_until),
             dirty_sectors=state.dirty_sectors,
-            components=component_counts({PREFETCHER.section: prefetch_counts(state.slices.prefetching)}),
+            components=component_counts(
+                {"prefetcher": prefetch_counts(state.slices.prefetching), "translation": state.translated}
+            ),
             blocks_done=self.blocks.done,
             **({} if self._sampled is None else self._sampled.meter.measured),
         )

@@ -10,7 +10,7 @@ import numpy as np
 from memsim.gpu.components import COUNTERS
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.block_times import EIGHTHS
-from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 
 OPS = -1  # in a shape: static instructions; ROWS is one more, for what no static instruction caused
 ROWS = -2
@@ -36,7 +36,6 @@ class Trial:
         memory_sum, memory_count: i8.
         transactions: i8, transactions replayed.
         wall_seconds, compiled_seconds: f8, of the replay; compiled is the part inside compiled loops.
-        translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
         full_until: i8, cycles until a slot for a block stays empty, see hierarchy.block_times; zero (or None) where
             that is not known.
         components: i8 [components.COUNTERS], what components count (memsim.gpu.components); zeros (or None) where the
@@ -63,7 +62,6 @@ class Trial:
     transactions: np.ndarray = _counted()
     wall_seconds: np.ndarray = _counted(dtype="<f8")
     compiled_seconds: np.ndarray = _counted(dtype="<f8")
-    translation: np.ndarray = _counted(OPS, len(TranslationEvent), default=None)
     components: np.ndarray = _counted(len(COUNTERS), default=None)
     full_until: np.ndarray = _counted(default=None)
     dirty_sectors: np.ndarray = _counted(default=None)

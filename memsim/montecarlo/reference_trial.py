@@ -11,7 +11,7 @@ import numpy as np
 from memsim.gpu.components import COUNTERS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.block_times import BlockTimes
-from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.draws import draws, page_stream
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import AddressLayout, placed
@@ -116,7 +116,6 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     return {
         "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
         "components": np.array([found.components[key] for key in COUNTERS]),
-        "translation": _array(found.translations, n_ops, TranslationEvent),
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),
         "latency_count": np.array([len(each) for each in one]),

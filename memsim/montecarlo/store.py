@@ -25,6 +25,7 @@ import numpy as np
 
 from memsim.gpu.components import COUNTERS, UNNAMED_COUNTERS
 from memsim.gpu.pipes import PIPES
+from memsim.gpu.translation import TRANSLATION
 from memsim.hierarchy.block_sample import GROUPS
 from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
@@ -41,15 +42,13 @@ SCHEMA = "memsim-result"
 # 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
 # 1.5: sources; 1.6: about.executed.masked; 1.7: trials/components, about.sample, trials/group_*
 # 1.8: about.executed.compute_instructions, about.until.requested; 1.9: more columns of trials/components
-# 1.10: component_counters
-VERSION = (1, 10)
+# 1.10: component_counters; 1.11: translation is in trials/components
+VERSION = (1, 11)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
-_SINCE = {"translation": "translation", "components": "prefetcher"} | dict.fromkeys(
-    ("full_until", "dirty_sectors", "blocks_done"), "launch"
-)
+_SINCE = {"components": "prefetcher"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
 # Arrays to which versions add counters -> the axis at whose end these are.
-_GROWING = {"counters": -2, "group_counters": -2, "translation": -1, "components": -1}
+_GROWING = {"counters": -2, "group_counters": -2, "components": -1}
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
@@ -131,7 +130,9 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
-    columns = _columns(texts["about"], len(texts["ops"]))
+    columns = _columns(texts["about"], n_ops := len(texts["ops"]))
+    if hdf5.find(file, f"{prefix}trials/translation") is not None:
+        columns["translation"] = ("<i8", (n_ops, len(TRANSLATION.counters)))  # before 1.11
     for name, (dtype, shape) in columns.items():
         if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
             continue  # an older file
@@ -146,6 +147,9 @@ def read(path: str | Path, file: h5py.File, prefix: str = "") -> Trials:
     for name, values in arrays.items():
         arrays[name] = _with_later_counters(path, name, values, columns[name][1])
     _check_values(path, arrays)
+    if (lookups := arrays.pop("translation", None)) is not None:
+        counts = arrays.setdefault("components", np.zeros((len(lookups), len(COUNTERS)), np.int64))
+        counts[:, [section == "translation" for section, _ in COUNTERS]] = lookups.sum(axis=1)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
         raise InputError(path, "trials/counters", f"are inconsistent: {broken}; the file is damaged or was changed")

@@ -19,7 +19,6 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo import shared_stages
 from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.demand import demand
-from memsim.montecarlo.reference_trial import reference_trial
 from memsim.montecarlo.trial_cache import DEMAND
 from memsim.trace.transactions import Transactions
 
@@ -84,6 +83,8 @@ def _trial(job: TrialJob, number: int, execution: Execution, transactions: Trans
     """All random draws come from (seed, number), but those of sources that are drawn as in another trial."""
     replay, grouping = _seeds(job, number)
     if job.engine is Engine.reference:
+        from memsim.montecarlo.reference_trial import reference_trial  # and its model, which few runs need
+
         return reference_trial(transactions, execution, where, replay, np.random.default_rng(grouping))
     others = {}
     for source, other in job.sources[number].items() if job.sources else ():

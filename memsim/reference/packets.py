@@ -85,7 +85,6 @@ class Statistics:
         # Cycles of each load transaction of an op, from lookup to data, and of each of its instructions as a whole.
         self.latencies: dict[int, list[int]] = defaultdict(list)
         self.instruction_latencies: dict[int, list[int]] = defaultdict(list)
-        self.translations: Counter[tuple[int, str]] = Counter()  # (op, event): TLB lookups
         self.components: Counter[tuple[str, str]] = Counter()  # (section, counter) of memsim.gpu.components
         self.transactions = 0
         self.dram_requests: list[tuple[int, int]] = []  # (line, sector mask), in order

@@ -67,7 +67,7 @@ class SmTlb:
         way = tlb_set.find(page)
         if way:
             tlb_set.touch(way)
-            self.translation.count(packet, "sm_merge" if page in self.waiting else "sm_hit")
+            self.translation.count("sm_merge" if page in self.waiting else "sm_hit")
             if page in self.waiting:
                 self.waiting[page].append((rank, packet))
             else:
@@ -79,8 +79,8 @@ class SmTlb:
         tlb_set.fill(way, page)
         way.pending = {page: 1}
         self.waiting[page] = [(rank, packet)]
-        self.translation.count(packet, "sm_miss")
-        self.translation.look_up_shared(self, page, way, packet)
+        self.translation.count("sm_miss")
+        self.translation.look_up_shared(self, page, way)
         return True
 
     def fill(self, page: int, way: Way) -> None:
@@ -134,19 +134,19 @@ class AddressTranslation:
         assert way is not None
         tlb_set.fill(way, entry)
 
-    def count(self, packet: Packet, event: str) -> None:
-        self.model.statistics.translations[packet.op, event] += 1
+    def count(self, event: str) -> None:
+        self.model.statistics.components["translation", event] += 1
 
-    def look_up_shared(self, tlb: SmTlb, page: int, way: Way, packet: Packet) -> None:
+    def look_up_shared(self, tlb: SmTlb, page: int, way: Way) -> None:
         """Ask the shared TLB for a page."""
         entry = self.entry(page)
         tlb_set = self.shared[entry % self.shared.n]
         if found := tlb_set.find(entry):
-            self.count(packet, "shared_hit")
+            self.count("shared_hit")
             tlb_set.touch(found)
             self.answer(tlb, page, way)
             return
-        self.count(packet, "shared_merge" if entry in self.walks else "shared_miss")
+        self.count("shared_merge" if entry in self.walks else "shared_miss")
         if entry not in self.walks:
             self.walks[entry] = self.clock.event()
             self.clock.process(self.walk(entry, page))

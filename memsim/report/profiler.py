@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import MetricLine, ReportComparison
 from memsim.report.output import CommandOutput, PrintedTable
 from memsim.report.result_json import mean_and_interval, profiler_document
+
+if TYPE_CHECKING:  # its readers of the profiler's files take time to load, and a result alone needs none
+    from memsim.measured import MetricLine, ReportComparison
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
 

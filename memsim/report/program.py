@@ -26,7 +26,8 @@ def program_output(traces: Sequence[Path], results: Sequence[RunResult]) -> Comm
     Each of `launches` is the object of ``memsim show --json`` with the name of its `file`; findings are without
     replays, as a launch alone would find another L2. Hit ratios are of reads, the mean of a kernel's launches weighted
     with their time. The total's 95 % interval is that of each trial's sum where trials replayed the launches in their
-    order; else it takes the launches' errors as independent. Launches that have one result in common are `sampled`.
+    order; else it takes the errors of replayed launches as independent. Launches that have one result in common are
+    `sampled`.
 
     Args:
         traces: their files.
@@ -53,17 +54,26 @@ def _blocks(results: Sequence[RunResult]) -> list[Block]:
     total = sum(_milliseconds(results))
     rows = [_row(kernel, of_it, total) for kernel, of_it in _by_kernel(results)]
     last = f"{len(results)} launches take {number(total, 4)}±{number(_half_width(results), 4)} ms on {results[0].gpu}"
-    sampled = "; each trial replayed a sample of them" if len(set(map(id, results))) < len(results) else ""
-    return [PrintedTable(_HEADERS, rows, _RIGHT), last + sampled]
+    replayed = len(set(map(id, results)))
+    if replayed == len(results):
+        return [PrintedTable(_HEADERS, rows, _RIGHT), last]
+    sampled = "each trial replayed a sample of them" if _are_in_order(results) else f"{replayed} of them were replayed"
+    return [PrintedTable(_HEADERS, rows, _RIGHT), f"{last}; {sampled}"]
+
+
+def _are_in_order(results: Sequence[RunResult]) -> bool:
+    """Whether each trial replayed the launches one after the other."""
+    return all("launches_before" in one.trials.about for one in results)
 
 
 def _half_width(results: Sequence[RunResult]) -> float:
     """Half the 95 % interval of the total, milliseconds."""
-    if all("launches_before" in one.trials.about for one in results):
+    if _are_in_order(results):
         total = Sample(np.sum([one.kernel_time.values for one in results], axis=0)).interval()
         return 0.0 if total is None else total.width / 2
-    widths = [one.kernel_time.interval() for one in results]
-    return sqrt(sum((one.width / 2) ** 2 for one in widths if one is not None))
+    launches = Counter(map(id, results))
+    widths = [(launches[key], one.kernel_time.interval()) for key, one in {id(one): one for one in results}.items()]
+    return sqrt(sum((number * one.width / 2) ** 2 for number, one in widths if one is not None))
 
 
 def _milliseconds(results: Sequence[RunResult]) -> list[float]:

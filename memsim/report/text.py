@@ -200,13 +200,7 @@ def counter_table(result: RunResult) -> PrintedTable:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
     headers, rows = counter_rows(result)
     right = [False, False] + [True] * (len(headers) - 2)
-    return PrintedTable(
-        headers,
-        rows,
-        right,
-        "counts of a trial (mean)",
-        "\n".join([*_translation_lines(result), *_component_lines(result)]),
-    )
+    return PrintedTable(headers, rows, right, "counts of a trial (mean)", "\n".join(_component_lines(result)))
 
 
 def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
@@ -227,19 +221,6 @@ def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
     return ["level", "unit", *names], rows
 
 
-def _translation_lines(result: RunResult) -> list[str]:
-    """Where the pages of what went to L2 were found, if addresses are translated."""
-    found = result.translation
-    if found is None:
-        return []
-    names = ("hit", "miss", "merge")
-    terms = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
-    return [
-        f"{title}: {hits} hits, {misses} misses, {merges} merges"
-        for title, (hits, misses, merges) in (("TLBs of SMs", terms["sm"]), ("shared TLB", terms["shared"]))
-    ]
-
-
 def _component_lines(result: RunResult) -> Iterator[str]:
     """The figures of merit of the components that the GPU has."""
     for one in COMPONENTS:
@@ -249,7 +230,7 @@ def _component_lines(result: RunResult) -> Iterator[str]:
             ratios = ", ".join(f"{name} {number(100 * found[name], 1)} %" for name in known)
             if ratios:
                 yield f"{one.section} ({kind}): {ratios}"
-            counted = [counter.name for counter in one.counters if found[counter.name]]
+            counted = [counter for counter in one.counters if found[counter]]
             counts = ", ".join(f"{name} {number(found[name])}" for name in counted)
             if counts and not one.levels(found):
                 yield f"{one.section} counts: {counts}"

@@ -36,12 +36,13 @@ def write_program(
         temporary.write_text(text, encoding="utf-8")
 
 
-def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
+def all_launches(folder: Path, traces: Sequence[Trace], some_suffice: bool = False) -> list[Trace]:
     """The trace of each launch of a program, in their order; `traces` where the folder has no list.
 
     Args:
         folder: of the traces.
         traces: all that are in it, in the order of their launches.
+        some_suffice: leave out launches whose trace is not there, and add traces that are not listed.
 
     Raises:
         InputError: the list is damaged, or names a trace that is not there.
@@ -57,10 +58,13 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
         names, indices = listed["traces"], listed["launches"]
         if not all(type(index) is int and 0 <= index < len(names) for index in indices):
             raise ValueError
-        found = [by_name[names[index]] for index in indices]
+        launched = [names[index] for index in indices if not some_suffice or names[index] in by_name]
+        found = [by_name[name] for name in launched]
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         problem = "is damaged or names a trace that is not in the folder; capture the program again"
         raise InputError(file, "launches", problem) from error
+    if some_suffice:
+        found += [one for one in traces if one.path.name not in launched]
     if not found:
         raise InputError(file, "launches", "are missing; capture the program again")
     return found

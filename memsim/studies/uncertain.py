@@ -176,11 +176,9 @@ def uncertain(
 
 
 def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
-    translated = "translation.enabled" in provenance and provenance["translation.enabled"].value
     kinds = {one.section: {one.chooser: provenance[name].value} for one in COMPONENTS
              if (name := f"{one.section}.{one.chooser}") in provenance}  # fmt: skip
     unread = (*_ELSEWHERE, *(f"{section}." for section in absent_sections(kinds)))
-    unread = unread if translated else (*unread, "translation.")
     for name, entry in provenance.items():
         if entry.status in _STATUSES and entry.value is not None and not name.startswith(unread):
             yield name, entry

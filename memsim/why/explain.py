@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memsim.analysis.result import RunResult
 from memsim.hierarchy.not_compiled import check_compiled
+from memsim.montecarlo.trial_cache import cache_key
 from memsim.support.errors import InputError
+from memsim.support.result_cache import StoredRows
 from memsim.why.bottlenecks import find_bottlenecks, gpu_of
 from memsim.why.finding import LEAST_SHARE, Bottleneck, Cause
+from memsim.why.stored import bottlenecks, documents
 
 if TYPE_CHECKING:
     from memsim.trace.reader import Trace
@@ -61,6 +68,9 @@ def explain(
     if "launches_before" in result.trials.about:
         alone = "no speed-ups were estimated: launches that followed others are not replayed alone"
         return Bottlenecks(found, f"{alone}; {_SKIPPED}")
+    explained = StoredRows(_key(result) if trace is None else None)
+    for _, row in explained.read():
+        return Bottlenecks(bottlenecks("the cache", json.loads(row["causes"].tobytes()), len(result.trials.ops)))
     from memsim.why.gains import with_gains  # replays need Numba, which takes longer to load than to show
 
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
@@ -73,7 +83,24 @@ def explain(
         check_compiled(gpu_of(result))
     except InputError as error:  # replays are compiled
         return Bottlenecks(found, f"no speed-ups were estimated: {error}")
-    return Bottlenecks(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
+    causes = with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else []
+    explained.add(0, {"causes": np.frombuffer(json.dumps(documents(causes)).encode(), np.uint8)})
+    return Bottlenecks(causes)
+
+
+def _key(result: RunResult) -> str | None:
+    """Names all that the causes of a result depend on; None where its trace is no longer what it was."""
+    try:
+        state = Path(result.trials.about["trace"]["path"]).stat()
+    except (KeyError, OSError, ValueError):
+        return None
+    numbers = hashlib.sha256()
+    for values in (result.trials.trial, result.kernel_time.values, result.trials.counters):
+        numbers.update(np.ascontiguousarray(values).tobytes())
+    described = json.dumps([result.trials.ops, result.trials.arrays], sort_keys=True)
+    depends = (numbers.hexdigest(), hashlib.sha256(described.encode()).hexdigest(), str(result.convention))
+    file = (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns)
+    return cache_key(result.trials.about, "causes", *depends, *file, rooms=("analysis", "why"))
 
 
 def find_causes(result: RunResult, trace: Trace) -> list[Bottleneck]:

@@ -14,7 +14,9 @@ from memsim.analysis.result import RunResult
 from memsim.hierarchy.counters import CountUnit, Event, Level
 
 WAVE, CYCLES = 84, 900_000
-DRAM = {"timing": {"burst": 2}, "channels": 6, "clock_mhz": 575.0}  # a sector in 2/3 of an SM cycle
+# A sector takes 2/3 of an SM cycle. The bus idles for 3 cycles before a drain of 20 writes, and for 9 after it.
+TIMING = {"burst": 2, "cl": 6, "cwl": 2, "rtw": 9, "wtr": 3}
+DRAM = {"timing": TIMING, "channels": 6, "clock_mhz": 575.0, "write_high": 30, "write_low": 10}
 
 
 STORES = """
@@ -73,6 +75,20 @@ def test_what_is_left_dirty_will_be_written():
         2 * stays
     )  # L2 was turned over: nothing deferred
     assert RunResult(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 10)
+
+
+@pytest.mark.parametrize("reads", [40, 2])
+def test_bus_turns_for_drains_between_reads(reads):
+    """A block leaves 100 sectors dirty, which are written by 20 at a time as long as there is a read in between."""
+    trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680, dirty=168 * 100)
+    trials.about["gpu"]["l2"]["slices"] = 600
+    trials.counters[:, 0, Level.dram, Event.read_miss, CountUnit.sectors] = 168 * reads
+    trials.counters[:, 0, Level.l2, Event.write_miss, CountUnit.sectors] = 168 * 100
+    more, stays = 33600 - 168, 786432 // 32 * 100 / (100 + reads)  # as much of L2 as of what came into it
+    written = (33600 * 100 - stays) / more  # per block
+    turns = min(written / 20, reads) * 12 / 6 * 2  # a cycle of DRAM is two of an SM
+    expected = CYCLES + more * ((reads + written) * 2 / 3 + turns)
+    assert RunResult(trials).launch_time.cycles.mean == pytest.approx(expected)
 
 
 def test_copies_of_other_partition_fill_l2():

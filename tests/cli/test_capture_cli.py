@@ -152,6 +152,18 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
 
 
 @pytest.mark.slow
+def test_alike_launches_share_a_trace_by_default(app, tmp_path):
+    done = captured(app, "-o", str(tmp_path / "shared"), "--launch", "all", "-q")
+    assert (done.returncode, files(tmp_path / "shared")) == (0, {"first-0.h5", "second-0.h5", "launches.json"})
+    assert done.stderr.startswith("memsim: 2 of 3 launches are traced; they represent the others")
+    done = captured(app, "-o", str(tmp_path / "each"), "--launch", "all", "-q", "--every-launch")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files(tmp_path / "each") == {"first-0.h5", "first-1.h5", "second-0.h5", "launches.json"}
+    refused = captured(app, "-o", str(tmp_path / "one.h5"), "--every-launch")
+    assert refused.returncode == 2 and "--every-launch needs all launches" in refused.stderr
+
+
+@pytest.mark.slow
 def test_a_program_that_fails_leaves_no_trace(app, tmp_path):
     done = captured(app, "-o", str(tmp_path / "t.h5"), "--to-end", "--", "4", "7")
     assert (done.returncode, files(tmp_path)) == (2, set())

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import memsim
 from memsim.cli import app
 from memsim.cli.run_folder import folder_traces, until_interrupted
+from memsim.sources.launch_list import write_program
 
 
 @pytest.fixture
@@ -107,6 +108,26 @@ def test_alike_launches_are_sampled_unless_all_are_wanted(tmp_path):
     times = [[one["kernel_time_ms"]["mean"] for one in launches] for launches in (sampled, every, stored)]
     assert times[1] == times[2] and times[0][0] == times[1][0] and not any(one["sampled"] for one in every)
     assert sum(times[0]) == pytest.approx(sum(times[1]), rel=0.01)
+
+
+@pytest.mark.parametrize(("order", "names"), [([], ["a", "b"]), (["--warm"], ["a", "a.1", "b"])])
+def test_a_trace_counts_for_each_launch(tmp_path, order, names):
+    """Two launches share a trace: their times add up, and in order the second one finds what the first has left."""
+    (traces := tmp_path / "traces").mkdir()
+    recorded = [memsim.trace(launch, order=n, blocks="all", out=traces / f"{name}.h5") for n, name in enumerate("ab")]
+    write_program(traces, recorded, [0, 0, 1], [])
+    out = tmp_path / "results"
+    command = ["run", str(traces), "--gpu", "tesla-v100", "--trials", "2", *order, "-o", str(out)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0 and sorted(file.stem for file in out.iterdir()) == names, done.output
+    times = [memsim.Result.load(out / f"{name}.h5").kernel_time.mean for name in names]
+    total = sum(times) if order else 2 * times[0] + times[1]
+    printed = re.search(r"3 launches take ([\d.]+)±", done.output)
+    assert printed is not None and float(printed[1]) == pytest.approx(total, abs=1e-4)
+    (traces / "b.h5").rename(traces / "c.h5")
+    again = CliRunner().invoke(app, command[:6] + order)
+    assert again.exit_code == (2 if order else 0), again.output
+    assert ("names a trace that is not in the folder" in again.stderr) if order else ("3 launches take" in again.stdout)
 
 
 @pytest.mark.parametrize("where", ["folder", "trace"])

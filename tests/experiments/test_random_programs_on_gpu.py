@@ -82,9 +82,9 @@ def test_machine_code_leaves_what_an_h100_left():
 def test_device_runs_on_memsim_s_driver(tmp_path):
     programs, results = tmp_path / "programs", tmp_path / "results"
     package.write(programs, {"control": range(2), "typed": range(2)}, "h100", as_ptx=True)
-    command = [sys.executable, "-m", "memsim", "capture", "-o", str(tmp_path / "traces"), "--launch", "all", "--to-end",
-               "--gpu", "h100", sys.executable, str(programs / "device.py"), str(programs), str(results),
-               "--jobs", "2", "--seconds", "200"]  # fmt: skip
+    command = [sys.executable, "-m", "memsim", "capture", "-o", str(tmp_path / "traces"), "--launch", "all",
+               "--every-launch", "--to-end", "--gpu", "h100", sys.executable, str(programs / "device.py"),
+               str(programs), str(results), "--jobs", "2", "--seconds", "200"]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True)
     assert "4 programs ran on memsim" in done.stdout, done.stdout + done.stderr
     package.write(programs, {"control": range(2), "typed": range(2)}, "h100")

@@ -45,7 +45,6 @@ def test_provenance_covers_every_field(name):
         assert entry.status in STATUSES and entry.source, field
         section = field.split(".")[0]
         optional = value is None or section in ("name", "stochastic", "mwp_cwp")
-        optional |= section == "translation" and not gpu["translation"]["enabled"]
         optional |= section in absent_sections(gpu)
         assert optional or entry.source != "memsim's default", field
 

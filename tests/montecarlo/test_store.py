@@ -18,8 +18,8 @@ from places import HELPERS
 
 from experiments.robustness.damage import flipped
 from memsim.analysis.result import RunResult
-from memsim.gpu.components import COUNTERS
-from memsim.hierarchy.counters import Level
+from memsim.gpu.components import COUNTERS, UNNAMED_COUNTERS
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 from memsim.profile.ops import OpProfile
@@ -268,8 +268,8 @@ from dataclasses import replace
 from memsim.gpu import prefetcher
 
 counters = list(prefetcher.PREFETCHER.counters)
-counters.insert(2, replace(counters[0], name="new"))
-prefetcher.PREFETCHER = replace(prefetcher.PREFETCHER, counters=tuple(counters))
+counters.insert(2, "new")
+prefetcher.PREFETCHER = replace(prefetcher.PREFETCHER, counters=dict.fromkeys(counters, "new"))
 
 from memsim.montecarlo import store
 
@@ -287,6 +287,8 @@ def test_a_counter_in_the_middle_shifts_none(tmp_path, named):
     if not named:
         with changed(path) as file:
             file.pop("component_counters")
+            del file["trials/components"]
+            file["trials/components"] = before.components[:, : len(UNNAMED_COUNTERS)]
     done = subprocess.run([sys.executable, "-c", ONE_MORE_COUNTER, path], capture_output=True, text=True)
     assert done.stderr == "" and json.loads(done.stdout) == np.insert(before.components, 2, 0, axis=1).tolist()
 
@@ -300,22 +302,42 @@ def test_names_of_counters_fit_their_columns(saved, names):
         store.load(saved)
 
 
-@pytest.mark.parametrize(("name", "axis"), [("counters", -2), ("translation", -1), ("components", -1)])
-def test_counters_of_other_versions(saved, name, axis):
+@pytest.mark.parametrize(
+    ("name", "axis", "known"), [("counters", -2, len(Event)), ("components", -1, len(UNNAMED_COUNTERS))]
+)
+def test_counters_of_other_versions(saved, name, axis, known):
     """An older file lacks the last counters, which are zero; one of a newer version has some that this cannot name."""
-    sections = {"translation": {"enabled": False}, "prefetcher": {"kind": "none"}}
     with changed(saved) as file:
-        _json("about", lambda about: about["gpu"].update(sections))(file)
+        _json("about", lambda about: about["gpu"].update(prefetcher={"kind": "none"}))(file)
+        del file["component_counters"], file["trials/components"]
+        file["trials/components"] = np.zeros((3, len(UNNAMED_COUNTERS)), np.int64)
     before = getattr(store.load(saved), name)
-    for values in (before.take(range(before.shape[axis] - 1), axis), np.concatenate([before] * 2, axis)):
+    for values in (before.take(range(known - 1), axis), np.concatenate([before] * 2, axis)):
         with changed(saved) as file:
-            file.pop("component_counters", None)
             del file[f"trials/{name}"]
             file[f"trials/{name}"] = values
         if values.shape[axis] < before.shape[axis]:
             assert np.array_equal(getattr(store.load(saved), name), before)
     with pytest.raises(InputError, match=f"trials/{name} has counters of a newer memsim"):
         store.load(saved)
+
+
+@pytest.mark.parametrize("has_components", [True, False])
+def test_older_files_count_lookups_per_instruction(saved, has_components):
+    """Before 1.11 the lookups in TLBs were an array of their own, by memory instruction."""
+    before = store.load(saved)
+    lookups = np.zeros((3, len(before.ops), 6), np.int64)
+    lookups[:, 0, 0] = before.counters[:, :-1, Level.l2, :, CountUnit.transactions].sum(axis=(1, 2))
+    with changed(saved) as file:
+        sections = {"translation": {"enabled": True}} | ({"prefetcher": {"kind": "none"}} if has_components else {})
+        _json("about", lambda about: about["gpu"].update(sections))(file)
+        file["trials/translation"] = lookups
+        file.pop("component_counters")
+        del file["trials/components"]
+        if has_components:
+            file["trials/components"] = np.zeros((3, 9), np.int64)
+    found = RunResult.load(saved).translation
+    assert found.pop("sm_hit") == lookups.sum() / 3 and not any(found.values())
 
 
 def test_profiles_of_older_files_lack_later_counts(saved):

@@ -16,6 +16,7 @@ from memsim.gpu.choices import (
     DramPolicy,
     FullSet,
     Inclusion,
+    IndexHash,
     L1WritePolicy,
     Replacement,
     ReservedFrom,
@@ -28,6 +29,7 @@ from memsim.gpu.choices import (
 from memsim.gpu.component import Component
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.pipes import Pipes
+from memsim.gpu.translation import TRANSLATION
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import (
     MIX,
@@ -256,8 +258,8 @@ def _of(kind) -> st.SearchStrategy:
 
 
 @st.composite
-def component(draw, declaration: Component) -> dict[str, Any]:
-    """Any kind and small parameters of a component, from its declaration: bytes are powers of two.
+def component(draw, declaration: Component, most: int = 8) -> dict[str, Any]:
+    """Any kind and small parameters, up to `most`, of a component, from its declaration: bytes are powers of two.
 
     Fields that are lists, with an entry per level, are left to the tests of that component.
     """
@@ -266,9 +268,13 @@ def component(draw, declaration: Component) -> dict[str, Any]:
         if isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum):
             own[name] = draw(_of(field.annotation))
             continue
+        if field.annotation is bool:
+            own[name] = draw(st.booleans())
+            continue
         low, high = (next(getattr(one, of) for one in field.metadata if hasattr(one, of)) for of in ("ge", "le"))
         powers = [1 << k for k in range(13) if low <= 1 << k <= high]
-        own[name] = draw(st.sampled_from(powers) if name.endswith("_bytes") else st.integers(low, min(high, 8)))
+        number = st.integers(low, min(high, 40 if name.endswith("_cycles") else most))
+        own[name] = draw(st.sampled_from(powers) if name.endswith("_bytes") else number)
     return own
 
 
@@ -284,7 +290,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     sizes = [size for size in (32, 64, 128, 256) if size <= line]
     l2_line = draw(st.sampled_from(sizes))
     two = draw(st.sampled_from([False, False, True]))
-    hashes = st.sampled_from(["modulo", "xor_fold", "rotated", "polynomial"])
+    hashes = st.sampled_from([one.value for one in IndexHash if one is not IndexHash.fermi_l1])
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
@@ -363,22 +369,10 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, launch=launch, stochastic=chance)
     if l2.get("enabled", True):
         data |= {name: draw(of(data)) if callable(of) else of for name, of in components.items()}
-    return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
-
-
-def _translation(draw) -> dict[str, Any]:
-    """TLBs of a few entries, where addresses are translated at all."""
-    if draw(st.booleans()):
-        return {}
-    own = _section(
-        draw, page_bytes=st.just(4096), sm_ways=st.integers(1, 3), sm_misses=st.integers(1, 3),
-        shared_ways=st.integers(1, 3), shared_page_bytes=st.sampled_from([4096, 8192]),
-        shared_latency_cycles=st.integers(1, 40), starts_warm=st.booleans(), walkers=st.integers(1, 3),
-        walk_levels=st.integers(1, 4),
-    )  # fmt: skip
-    for level in ("sm", "shared"):
-        own[f"{level}_entries"] = own[f"{level}_ways"] * draw(st.sampled_from([1, 2]))
-    return own | dict(enabled=True)
+    tlbs = draw(component(TRANSLATION, most=3))
+    tlbs |= {f"{level}_entries": tlbs[f"{level}_ways"] * draw(st.integers(1, 2)) for level in ("sm", "shared")}
+    tlbs["shared_page_bytes"] *= draw(st.sampled_from([1, 2]))
+    return gpu_from_dict(data | dict(translation=tlbs), "test")
 
 
 def _controls() -> st.SearchStrategy:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 import slow_and_fast
@@ -104,6 +105,23 @@ def test_the_same_explanation_again_replays_nothing(tmp_path, monkeypatch):
     for one, other in zip(once.bottlenecks, again.bottlenecks, strict=True):
         assert one.cause is other.cause and (one.gain is None) == (other.gain is None)
         assert one.gain is None or one.gain.share.values.tolist() == other.gain.share.values.tolist()
+
+
+def test_causes_are_kept_until_the_trace_changes(tmp_path, monkeypatch):
+    from memsim.support import result_cache
+    from memsim.why import gains
+    from memsim.why.stored import documents
+
+    monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
+    monkeypatch.setenv(result_cache.VARIABLE, "10")
+    trace, result = _simulated("transpose", "tesla-v100", variant="naive", n=128)
+    once = explain(result)
+    assert any(one.gain for one in once.bottlenecks)
+    monkeypatch.setattr(gains, "with_gains", None)
+    assert documents(explain(result).bottlenecks) == documents(once.bottlenecks)
+    os.utime(trace.path, ns=(0, 0))
+    with pytest.raises(TypeError):  # no longer kept: the replays that are not there
+        explain(result)
 
 
 @pytest.mark.slow

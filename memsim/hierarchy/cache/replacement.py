@@ -14,15 +14,7 @@ from memsim.hierarchy.hashed_draws import hash32
 from memsim.jit.compiled import inlined
 from memsim.jit.specialization import fixed
 
-LRU, FIFO, RANDOM, TREE_PLRU, SRRIP, BRRIP = range(6)
-POLICY = {
-    Replacement.lru: LRU,
-    Replacement.fifo: FIFO,
-    Replacement.random: RANDOM,
-    Replacement.tree_plru: TREE_PLRU,
-    Replacement.srrip: SRRIP,
-    Replacement.brrip: BRRIP,
-}
+LRU, FIFO, RANDOM, TREE_PLRU, SRRIP, BRRIP = range(len(Replacement))
 # When a line will be used again, as RRIP predicts it in two bits (Jaleel et al., ISCA 2010): at once, ..., far off.
 AT_ONCE, LONG, DISTANT = 0, 2, 3
 SELDOM = 32  # BRRIP puts one new line in so many where SRRIP puts all

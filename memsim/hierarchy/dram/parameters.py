@@ -13,16 +13,9 @@ from memsim.hierarchy.parameters import as_configured, clock_ratio, record_of
 from memsim.jit.compiled import inlined
 from memsim.jit.specialization import fixed, matching
 
-FCFS, FR_FCFS = range(2)
-POLICY = {DramPolicy.fcfs: FCFS, DramPolicy.fr_fcfs: FR_FCFS}
-ALONE, FINISH_OPENED, WITH_READS = range(3)
-WRITE_TURNS = {
-    WriteTurns.alone: ALONE,
-    WriteTurns.finish_opened: FINISH_OPENED,
-    WriteTurns.with_reads: WITH_READS,
-}
-OPEN_PAGE, CLOSED_PAGE = range(2)
-ROW_POLICY = {RowPolicy.open_page: OPEN_PAGE, RowPolicy.closed_page: CLOSED_PAGE}
+FCFS, FR_FCFS = range(len(DramPolicy))
+ALONE, FINISH_OPENED, WITH_READS = range(len(WriteTurns))
+OPEN_PAGE, CLOSED_PAGE = range(len(RowPolicy))
 
 
 @inlined
@@ -76,14 +69,12 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
     timing = gpu.dram.timing
     values = dict(
         **timing.resolved(),
-        **as_configured(gpu.dram, "banks", "queue", "write_queue", "write_high", "write_low"),
+        **as_configured(gpu.dram, "banks", "queue", "write_queue", "write_high", "write_low", "policy"),
+        **as_configured(gpu.dram, "row_policy", "write_turns"),
         groups=gpu.dram.bank_groups or 1,
         clock_up=up,
         clock_down=down,
         latency=gpu.dram.latency_cycles,
-        policy=POLICY[gpu.dram.policy],
-        row_policy=ROW_POLICY[gpu.dram.row_policy],
-        write_turns=WRITE_TURNS[gpu.dram.write_turns],
         log_run=log_run(gpu),
     )
     return fixed(record_of(**values), matching(KINDS, values))

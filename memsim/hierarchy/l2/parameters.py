@@ -10,8 +10,8 @@ from memsim.gpu.choices import Inclusion, Replacement
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.hierarchy.codes import ALL
-from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE, WRITE_HIT, WRITE_MISS
-from memsim.hierarchy.parameters import clock_ratio, crossing_cycles, record_of, reply_cycles, sharer_words
+from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE
+from memsim.hierarchy.parameters import clock_ratio, code_of, crossing_cycles, record_of, reply_cycles, sharer_words
 from memsim.jit.specialization import fixed, matching
 
 # What the L2s of many GPUs have in common, which loops are compiled for: of Fermi, and of Kepler and later.
@@ -92,7 +92,7 @@ def l2_parameters(gpu: GPU, distinct_sets: bool, n_lines: int) -> np.ndarray:
         merges_copies=gpu.l2.merges_copies,
         ahead_cycles=ahead,
         back_cycles=back,
-        write_hit=WRITE_HIT[gpu.l2.write_hit],
-        write_miss=WRITE_MISS[gpu.l2.write_miss],
+        write_hit=code_of(gpu.l2.write_hit),
+        write_miss=code_of(gpu.l2.write_miss),
     )
     return fixed(record_of(**values), matching(KINDS, values) if gpu.l2.replacement is Replacement.lru else ())

@@ -14,22 +14,12 @@ from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy.codes import ALL, PREFETCH
 from memsim.hierarchy.mapping import AddressLayout, prefetch_page_lines
-from memsim.hierarchy.parameters import as_configured, crossing_cycles, record_of, shared
+from memsim.hierarchy.parameters import as_configured, code_of, crossing_cycles, record_of, shared
 from memsim.hierarchy.requests import schedule, take
 from memsim.jit.compiled import called, inlined
 
-NONE, NEXT_LINE, STRIDE, STREAM = range(4)
-KIND = {
-    PrefetcherKind.none: NONE,
-    PrefetcherKind.next_line: NEXT_LINE,
-    PrefetcherKind.stride: STRIDE,
-    PrefetcherKind.stream: STREAM,
-}
-_NAMES = [counter.name for counter in PREFETCHER.counters]
-REQUESTS, REDUNDANT, DROPPED, SENT, SECTORS, USEFUL, LATE, UNUSED, LEFT = (
-    _NAMES.index(name)
-    for name in ("requests", "redundant", "dropped", "sent", "sectors", "useful", "late", "unused", "left")
-)
+NONE, NEXT_LINE, STRIDE, STREAM = range(len(PrefetcherKind))
+REQUESTS, REDUNDANT, DROPPED, SENT, SECTORS, USEFUL, LATE, UNUSED, LEFT = range(len(PREFETCHER.counters))
 # States of Chen and Baer's reference prediction table (1995, figure 2), and those that follow.
 INITIAL, TRANSIENT, STEADY, NO_PREDICTION = range(4)
 AFTER_CORRECT = np.array([STEADY, STEADY, STEADY, TRANSIENT])
@@ -64,7 +54,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
         n_ops: static instructions; reads of page walks, which belong to none, are not observed.
     """
     own = gpu.prefetcher
-    kind = KIND[own.kind]
+    kind = code_of(own.kind)
     crosses_in_one = gpu.l2.partitions > 1 and crossing_cycles(gpu)[0] == 1
     return Prefetching(
         p=record_of(
@@ -82,7 +72,7 @@ def new_prefetching(gpu: GPU, where: AddressLayout, ways: int, n_ops: int) -> Pr
         strides=np.zeros(own.entries if kind == STRIDE else 0, STRIDE_ENTRY),
         streams=np.zeros(own.entries if kind == STREAM else 0, MISS_STREAM),
         table=np.zeros(2, np.int64),
-        counts=np.zeros(len(_NAMES), np.int64),
+        counts=np.zeros(len(PREFETCHER.counters), np.int64),
         prefetched=np.zeros(ways if kind else 0, np.uint8),
     )
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.gpu.choices import WriteHit, WriteMiss
+from memsim.gpu.choices import WriteMiss
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.hierarchy.codes import HIT, MERGE, MISS, SECTOR_MISS
 from memsim.hierarchy.l2.prefetcher import Prefetching
@@ -29,14 +29,7 @@ L2_WAY = np.dtype([*WAY_FIELDS, ("activated", "u1")])  # sectors brought in or h
 # Events by severity.
 WORST = np.array([HIT, MERGE, SECTOR_MISS, MISS])
 AGAIN = -2  # a request that cannot be carried out yet
-FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
-WRITE_MISS = {
-    WriteMiss.fetch: FETCH_MISS,
-    WriteMiss.validate: VALIDATE,
-    WriteMiss.update_memory: UPDATE_MEMORY,
-    WriteMiss.no_allocate: NO_ALLOCATE,
-}
-WRITE_HIT = {WriteHit.any: 0, WriteHit.write_activated: 1}
+FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(len(WriteMiss))
 
 
 class Slices(NamedTuple):

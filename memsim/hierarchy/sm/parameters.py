@@ -9,8 +9,8 @@ from memsim.gpu.config import GPU
 from memsim.gpu.pipes import PIPES, PIPES_OF, tensor_rate
 from memsim.hierarchy.block_times import BLOCK_TICKS
 from memsim.hierarchy.draws import Draws
-from memsim.hierarchy.parameters import as_configured, record_of, reply_cycles, sharer_words
-from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SCHEDULER, SLOTS, TENSOR, TICKS, WRITE_POLICY
+from memsim.hierarchy.parameters import as_configured, code_of, record_of, reply_cycles, sharer_words
+from memsim.hierarchy.sm.state import CRITICAL_PATH, RESULT, RING, SLOTS, TENSOR, TICKS
 from memsim.trace.schema import LINKS, PRODUCT, RESULT_CLASSES, TENSOR_TYPES
 
 _AS_CONFIGURED = (
@@ -34,7 +34,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         scheduler_key=drawn.warp_scheduler,
         arbitration=gpu.stochastic.arbitration,
         max_weight=gpu.stochastic.max_weight if gpu.stochastic.warp_weights else 1,
-        scheduler=SCHEDULER[gpu.sm.warp_scheduler],
+        scheduler=code_of(gpu.sm.warp_scheduler),
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
         second_path_slots=gpu.sm.count * SLOTS if divergent else 0,
@@ -54,8 +54,8 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, d
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         sharer_words=sharer_words(gpu),
         return_cycles=reply_cycles(gpu),
-        write_policy=WRITE_POLICY[gpu.l1.write_policy],
-        local_write_policy=WRITE_POLICY[gpu.l1.policy_of_local],
+        write_policy=code_of(gpu.l1.write_policy),
+        local_write_policy=code_of(gpu.l1.policy_of_local),
         full_set_bypasses=gpu.l1.full_set is FullSet.bypass,
     )
 

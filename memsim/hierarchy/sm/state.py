@@ -95,21 +95,8 @@ TICKS = 64  # of a cycle
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
-ROUND_ROBIN, WEIGHTED, OLDEST, RANDOM, YOUNGEST = range(5)
-SCHEDULER = {
-    WarpScheduler.loose_round_robin: ROUND_ROBIN,
-    WarpScheduler.weighted_round_robin: WEIGHTED,
-    WarpScheduler.greedy_then_oldest: OLDEST,
-    WarpScheduler.greedy_then_youngest: YOUNGEST,
-    WarpScheduler.random: RANDOM,
-}
-THROUGH, EVICT, BACK, ALLOCATE = range(4)
-WRITE_POLICY = {
-    L1WritePolicy.write_through: THROUGH,
-    L1WritePolicy.write_allocate: ALLOCATE,
-    L1WritePolicy.write_evict: EVICT,
-    L1WritePolicy.write_back: BACK,
-}
+WEIGHTED, ROUND_ROBIN, OLDEST, YOUNGEST, RANDOM = range(len(WarpScheduler))
+THROUGH, ALLOCATE, EVICT, BACK = range(len(L1WritePolicy))
 # Flags of an instruction that waits for the loads before it.
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
 BARRIER, MASKED = int(Flag.barrier), int(Flag.masked)

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.gpu.translation import TRANSLATION
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.cache.ways import find, recall
-from memsim.hierarchy.counters import TranslationEvent
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_slot
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
 from memsim.jit.struct_pointer import pointer_to
 
-SM_HIT, SM_MISS, SM_MERGE, SHARED_HIT, SHARED_MISS, SHARED_MERGE = (int(event) for event in TranslationEvent)
+SM_HIT, SM_MISS, SM_MERGE, SHARED_HIT, SHARED_MISS, SHARED_MERGE = range(len(TRANSLATION.counters))
 
 
 @inlined
@@ -37,7 +37,6 @@ def look_up(m, sm, time):
     p = m.p[0]
     r = m.queues[sm].head
     page = m.page_of[m.requests[r].line]
-    op = m.requests[r].op
     s = sm * p.sm_sets + m.pages[page].set
     way = find(m.tlbs, s, page)
     if way < 0:
@@ -46,16 +45,16 @@ def look_up(m, sm, time):
             return False
         replace(m.tlbs, s, way, page)
         pop(m.queues, sm, m.requests)
-        m.counters[op, SM_MISS] += 1
+        m.counters[SM_MISS] += 1
         miss(m, sm, way, page, r, time)
         return True
     pop(m.queues, sm, m.requests)
     touch(m.tlbs, s, way)
     if m.tlbs.ways[way].pending:
-        m.counters[op, SM_MERGE] += 1
+        m.counters[SM_MERGE] += 1
         append(m.misses, m.miss_of[way], m.requests, r)
     else:
-        m.counters[op, SM_HIT] += 1
+        m.counters[SM_HIT] += 1
         go_on(m, r, time)
     return True
 
@@ -73,18 +72,17 @@ def miss(m, sm, way, page, r, time):
     m.misses[n].head = -1
     append(m.misses, n, m.requests, r)
     entry = m.pages[page].entry
-    op = m.requests[r].op
     found = recall(m.way_of, m.shared, entry)
     if found >= 0:
-        m.counters[op, SHARED_HIT] += 1
+        m.counters[SHARED_HIT] += 1
         touch(m.shared, m.entry_sets[entry], found)
         answer(m, n, time)
         return
     w = m.walk_of[entry]
     if w >= 0:
-        m.counters[op, SHARED_MERGE] += 1
+        m.counters[SHARED_MERGE] += 1
     else:
-        m.counters[op, SHARED_MISS] += 1
+        m.counters[SHARED_MISS] += 1
         w = begin_walk(m, entry, page, time)
     append(m.walks, w, m.misses, n)
 

@@ -77,7 +77,7 @@ class TLBs(NamedTuple):
     fills: np.ndarray  # event queue of misses that the shared TLB has answered
     replies: np.ndarray  # queues of replies; the walkers' is the one behind those of the SMs
     to_l2: np.ndarray  # event queue
-    counters: np.ndarray  # [op, TranslationEvent]
+    counters: np.ndarray  # [TRANSLATION.counters]
 
 
 def fill_in_order(cache: Cache, sets: np.ndarray, way_of: np.ndarray) -> None:

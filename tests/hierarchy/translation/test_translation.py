@@ -10,8 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from machines import instruction
 
+from memsim.gpu.components import counts_of
 from memsim.gpu.presets import override
-from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
+from memsim.gpu.translation import TRANSLATION
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System, Trial
 from memsim.support.errors import InputError
@@ -66,8 +68,9 @@ def test_pages_of_one_shared_entry_share_walk():
     gpu = translated(shared_page_bytes=16384, starts_warm=False)
     flow = [instruction([(page * LINES, 1)], sequence=False, bypass=True) for page in (0, 0, 1)]
     trial = replayed(machines.one_warp(*flow, addresses=range(3 * LINES)), gpu)
-    counted = dict(zip((event.name for event in TranslationEvent), trial.translation[0].tolist(), strict=True))
-    assert counted == dict(sm_hit=0, sm_miss=2, sm_merge=1, shared_hit=0, shared_miss=1, shared_merge=1)
+    assert counts_of(TRANSLATION, trial.components) == dict(
+        sm_hit=0, sm_miss=2, sm_merge=1, shared_hit=0, shared_miss=1, shared_merge=1
+    )
 
 
 @drawn(40)
@@ -77,13 +80,12 @@ def test_l2_gets_only_translated_requests_and_walk_loads(data):
     assume(gpu.translation.enabled)
     tx = data.draw(machines.traces(gpu))
     trial = replayed(tx, gpu)
-    found, event = trial.translation, TranslationEvent
-    assert (
-        found[:, :3].sum(axis=1) == trial.counters[: tx.n_ops, Level.l2, :, CountUnit.transactions].sum(axis=1)
-    ).all()
-    assert (found[:, 3:].sum(axis=1) == found[:, event.sm_miss]).all()
+    found = counts_of(TRANSLATION, trial.components)
+    sent = trial.counters[: tx.n_ops, Level.l2, :, CountUnit.transactions].sum()
+    assert found["sm_hit"] + found["sm_miss"] + found["sm_merge"] == sent
+    assert found["shared_hit"] + found["shared_miss"] + found["shared_merge"] == found["sm_miss"]
     loads = trial.counters[tx.n_ops, Level.l2, :, CountUnit.transactions]
-    assert loads[: Event.write_hit].sum() == found[:, event.shared_miss].sum() * gpu.translation.walk_levels
+    assert loads[: Event.write_hit].sum() == found["shared_miss"] * gpu.translation.walk_levels
     assert loads[Event.write_hit :].sum() == 0
 
 
