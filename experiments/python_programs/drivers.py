@@ -472,7 +472,7 @@ def _():
 
 @driver("fla-org/native-sparse-attention", "native_sparse_attention/ops/parallel.py")
 def _():
-    root("fla-org/native-sparse-attention")
+    bare("fla-org/native-sparse-attention", "native_sparse_attention")
     function = importlib.import_module("native_sparse_attention.ops.parallel").parallel_nsa
     b, t, h, hq, d, s, block = 1, 256, 1, 16, 64, 4, 32
     q, k, v = (gpu(b, t, heads, d, dtype=torch.float16) for heads in (hq, h, h))
