@@ -1,4 +1,4 @@
-"""Lets nvcc compile torch's extensions with fewer of torch's headers, which takes about half the time.
+"""Lets nvcc compile torch's extensions with fewer of torch's headers, as most of its time goes into reading them.
 
 ``torch/extension.h`` brings neural networks, optimizers, data sets, serialization and TorchScript, which kernels hardly
 ever use. The compiler gets copies of two of torch's headers without them. If an extension does not compile with these,
