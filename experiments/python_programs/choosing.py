@@ -1,8 +1,10 @@
-"""Writes the list of Python programs: which files are taken of which repositories, and how each is run.
+"""Writes a list of Python programs: which files are taken of which repositories, and how each is run.
 
     python -m experiments.python_programs.choosing CHECKOUTS > programs.csv
+    python -m experiments.python_programs.choosing CHECKOUTS eighth > eighth.csv
 
-CHECKOUTS holds the repositories as ``owner+name``. The rule is in README.md. It was fixed before any program was tried.
+CHECKOUTS holds the repositories as ``owner+name``. The rules are in README.md. They were fixed before any program was
+tried.
 """
 
 import csv
@@ -27,14 +29,14 @@ class Pool:
     arguments: str = ""
     gpu: str = ""
 
-    def files(self, checkouts: Path) -> list[str]:
-        """Chosen files, in the order of their paths, at equal distances."""
+    def files(self, checkouts: Path, middle: bool = False) -> list[str]:
+        """Chosen files, in the order of their paths: the first of each equal part, or the middle one."""
         root = checkouts / self.repository.replace("/", "+")
         found = {p for pattern in self.patterns for p in root.glob(pattern)}
         names = sorted(str(p.relative_to(root)) for p in found if self.fits(p, str(p.relative_to(root))))
         if len(names) < self.count:
             raise SystemExit(f"{self.repository}: {len(names)} candidates, {self.count} wanted")
-        return [names[i * len(names) // self.count] for i in range(self.count)]
+        return [names[(2 * i + middle) * len(names) // (2 * self.count)] for i in range(self.count)]
 
     def fits(self, path: Path, name: str) -> bool:
         """Whether a file is a candidate."""
@@ -185,6 +187,67 @@ POOLS = (
     Pool("cute", "Dao-AILab/quack", ("quack/rmsnorm.py",), 1, "driver", gpu="h100"),
 )
 
+OTHER_HARDWARE_8 = r"sm_?90|sm_?1\d0|h100|hopper|blackwell|tcgen|wgmma|amd"
+TRITON_SCRIPT = r"@triton\.jit[\s\S]*__main__"
+EIGHTH = (
+    Pool("triton", "kartiksrinivas007/triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "Bhavikupadhyay/triton-kernels", ("**/*.py",), 2, "script", TRITON_SCRIPT),
+    Pool("triton", "rtj1/triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "Ketansuhaas/cuda-triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "Abinesh-Mathivanan/triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "Kirouane-Ayoub/Triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "JackeyLove1/nano-triton-kernel", ("**/*.py",), 2, "script", TRITON_SCRIPT),
+    Pool("triton", "equalfm3/cuda-triton-kernels", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "pavanyellow/KernelBenchFiltered", ("best_agent_solutions/**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "dtadpole/triton-ag", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool(
+        "triton",
+        "adityakotha03/tritonLLM",
+        ("output/**/*.py",),
+        1,
+        "model",
+        r"@triton\.jit[\s\S]*class ModelNew[\s\S]*def get_init_inputs",
+    ),
+    Pool("triton", "thu-ml/SageAttention", ("sageattention/triton/attn_qk_int8_per_block.py",), 1, "driver"),
+    Pool("triton", "fla-org/native-sparse-attention", ("native_sparse_attention/ops/parallel.py",), 1, "driver"),
+    Pool(
+        "triton",
+        "InternLM/lmdeploy",
+        ("lmdeploy/pytorch/kernels/cuda/*.py",),
+        1,
+        "driver",
+        r"@triton\.jit",
+        OTHER_HARDWARE_8 + "|gluon|_ep",
+    ),
+    Pool("triton", "xlite-dev/ffpa-attn", ("src/ffpa_attn/triton/_ffpa_fwd.py",), 1, "driver"),
+    Pool("triton", "stanford-futuredata/stk", ("stk/backend/triton_kernels.py",), 1, "driver"),
+    Pool("triton", "xlite-dev/LeetCUDA", ("kernels/*/*.py",), 1, "script", r"cpp_extension import load"),
+    Pool(
+        "triton",
+        "pavanyellow/KernelBenchFiltered",
+        ("best_agent_solutions/**/*.py",),
+        2,
+        "script",
+        r"load_inline\([\s\S]*__main__",
+    ),
+    Pool("triton", "luongthecong123/learn-cutedsl", ("cuda/*.py",), 1, "script", r"cpp_extension import load"),
+    Pool("cupy", "JAGATH123/Code_Runner", ("**/*.py",), 1, "script", r"import cupy"),
+    Pool(
+        "cupy",
+        "leggedrobotics/elevation_mapping_cupy",
+        ("elevation_mapping_cupy/script/**/*.py",),
+        1,
+        "script",
+        r"import cupy[\s\S]*__main__",
+    ),
+    Pool("cupy", "tairaskar/CuPy-Numba-CUDA-C", ("*.py",), 1, "script", r"import cupy"),
+    Pool("numba", "manyfeatures/Numba-Cuda", ("**/*.py",), 1, "script", r"@cuda\.jit"),
+    Pool("numba", "gmarkall/extending-numba-cuda", ("**/*.py",), 1, "script", r"@cuda\.jit"),
+    Pool("numba", "daniel-vera-g/numba-cuda-intro", ("**/*.py",), 1, "script", r"@cuda\.jit"),
+    Pool("cute", "KindRoach/learn-CuTeDSL", ("**/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__"),
+    Pool("cute", "kaakkkaaaa/cute-dsl", ("**/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__"),
+)
+
 
 def commit(checkouts: Path, repository: str) -> str:
     """The checked-out commit of a repository."""
@@ -194,16 +257,21 @@ def commit(checkouts: Path, repository: str) -> str:
     ).stdout.strip()
 
 
-def main(checkouts: Path) -> None:
-    """Writes the CSV to standard output."""
+def main(checkouts: Path, name: str = "") -> None:
+    """Writes the CSV of the first list, or of the one with this name, to standard output."""
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["language", "repository", "commit", "file", "how", "arguments", "gpu"])
-    for pool in POOLS:
+    triton = 0
+    for pool in EIGHTH if name == "eighth" else POOLS:
         if pool.count:
             head = commit(checkouts, pool.repository)
-            for name in pool.files(checkouts):
-                out.writerow([pool.language, pool.repository, head, name, pool.how, pool.arguments, pool.gpu])
+            for file in pool.files(checkouts, middle=name == "eighth"):
+                triton += pool.language == "triton"
+                newest = name == "eighth" and pool.language == "triton" and triton % 3 == 0  # every third: Triton 3.9
+                arguments = file if pool.how == "model" else pool.arguments
+                language = "triton-3.9" if newest else pool.language
+                out.writerow([language, pool.repository, head, file, pool.how, arguments, pool.gpu])
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

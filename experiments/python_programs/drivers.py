@@ -457,6 +457,72 @@ def _():
     module.fused_moe(x, w1, w2, weights.half(), ids)
 
 
+# -- The list eighth.csv: what the libraries' README pages show
+
+
+@driver("thu-ml/SageAttention", "sageattention/triton/attn_qk_int8_per_block.py")
+def _():
+    bare("thu-ml/SageAttention", "sageattention")
+    quantize = importlib.import_module("sageattention.triton.quant_per_block").per_block_int8
+    attention = importlib.import_module("sageattention.triton.attn_qk_int8_per_block").forward
+    q, k, v = (gpu(1, 2, 256, 64, dtype=torch.float16, grad=False) for _ in range(3))
+    q8, q_scale, k8, k_scale = quantize(q, k, tensor_layout="HND")
+    close(attention(q8, k8, v, q_scale, k_scale)[0], torch.nn.functional.scaled_dot_product_attention(q, k, v), 0.1)
+
+
+@driver("fla-org/native-sparse-attention", "native_sparse_attention/ops/parallel.py")
+def _():
+    bare("fla-org/native-sparse-attention", "native_sparse_attention")
+    function = importlib.import_module("native_sparse_attention.ops.parallel").parallel_nsa
+    b, t, h, hq, d, s, block = 1, 256, 1, 16, 64, 4, 32
+    q, k, v = (gpu(b, t, heads, d, dtype=torch.float16) for heads in (hq, h, h))
+    gates = [torch.rand(b, t, hq, dtype=torch.float16, device="cuda") for _ in range(2)]
+    chosen = torch.full((b, t, h, s), t, dtype=torch.long, device="cuda")
+    for row in range(t):
+        blocks = torch.randperm(max(1, -(-row // block)))[:s]
+        chosen[0, row, 0, : len(blocks)] = blocks
+    counts = torch.randint(1, s + 1, (b, t, h), device="cuda")
+    back(
+        function(
+            q=q,
+            k=k,
+            v=v,
+            g_slc=gates[0],
+            g_swa=gates[1],
+            block_indices=chosen.sort(-1)[0],
+            block_counts=counts,
+            block_size=block,
+            window_size=0,
+        )
+    )
+
+
+@driver("InternLM/lmdeploy", "lmdeploy/pytorch/kernels/cuda/fused_noaux_tc.py")
+def _():
+    for package in ("lmdeploy", "lmdeploy.pytorch", "lmdeploy.pytorch.kernels", "lmdeploy.pytorch.kernels.cuda"):
+        bare("InternLM/lmdeploy", package)
+    module = importlib.import_module("lmdeploy.pytorch.kernels.cuda.fused_noaux_tc")
+    weights, chosen = module.fused_noaux_tc_routing(gpu(64, 256, grad=False), gpu(256, grad=False))
+    assert weights.isfinite().all() and chosen.max() < 256
+
+
+@driver("xlite-dev/ffpa-attn", "src/ffpa_attn/triton/_ffpa_fwd.py")
+def _():
+    root("xlite-dev/ffpa-attn", "src")
+    function = importlib.import_module("ffpa_attn").ffpa_attn_func
+    q, k, v = (gpu(1, 2, 1024, 512, dtype=torch.bfloat16, grad=False) for _ in range(3))
+    close(function(q, k, v), torch.nn.functional.scaled_dot_product_attention(q, k, v))
+
+
+@driver("stanford-futuredata/stk", "stk/backend/triton_kernels.py")
+def _():
+    root("stanford-futuredata/stk")
+    stk = importlib.import_module("stk")
+    dense = gpu(256, 256, dtype=torch.float16, grad=False) * stk.random.dense_mask(256, 256, 0.5, 128).cuda().half()
+    b = gpu(256, 256, dtype=torch.float16, grad=False)
+    close(stk.ops.dsd(stk.ops.to_sparse(dense, 128), b), dense @ b, 0.1)
+
+
 def main():
     """Run the driver that the command names."""
     driver_tools.CHECKOUTS, repository, file = sys.argv[1:4]

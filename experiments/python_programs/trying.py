@@ -27,7 +27,7 @@ def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]
     root = checkouts / entry["repository"].replace("/", "+")
     file = root / entry["file"]
     if entry["how"] == "driver":
-        drivers = HERE / ("drivers.py" if entry["language"] == "triton" else "package_drivers.py")
+        drivers = HERE / ("drivers.py" if entry["language"].startswith("triton") else "package_drivers.py")
         return [str(drivers), str(checkouts), entry["repository"], entry["file"]], root
     if entry["how"] == "pytest":
         return [str(HERE / "run_test.py"), str(file)], root

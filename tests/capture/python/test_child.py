@@ -315,3 +315,58 @@ def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -
         "print(count.value, [api.PyCapsule_GetPointer(table[name], kind) for name in ('cudaOther', 'other')])\n"
     )
     assert _run(code, tmp_path) == "7 [1, 1]\n"
+
+
+def test_redirected_library_registers_its_kernels_again(tmp_path: Path) -> None:
+    inside = """
+        #include <stdio.h>
+        #define HIDDEN __attribute__((noinline, visibility("hidden"), aligned(16)))
+        HIDDEN int cudaRuntimeGetVersion(int *version) { *version = 13000; return 0; }
+        HIDDEN void __cudaRegisterFatBinary(const char *name) { printf("NVIDIA %s\\n", name); fflush(stdout); }
+        __attribute__((constructor, noinline)) static void __sti____cudaRegisterAll(void) {
+          __cudaRegisterFatBinary("kernels");
+        }
+    """
+    ours = """
+        #include <stdio.h>
+        void __cudaRegisterFatBinary(const char *name) { printf("memsim %s\\n", name); fflush(stdout); }
+    """
+    for name, text in (("module.so", inside), ("libcudart.so.13", ours)):
+        source = tmp_path / f"{name}.c"
+        source.write_text(text)
+        subprocess.run(["gcc", "-O1", "-shared", "-fPIC", str(source), "-o", str(tmp_path / name)], check=True)
+    (tmp_path / "linked").symlink_to(tmp_path, target_is_directory=True)  # as lib64 of a virtual environment
+    path = str(tmp_path / "linked" / "module.so")
+    code = (
+        f"import ctypes; ctypes.CDLL({path!r})\n"
+        f"from memsim_child import static_runtime; static_runtime.redirect({path!r})\n"
+    )
+    assert _run(code, tmp_path, LD_LIBRARY_PATH=str(tmp_path)) == "NVIDIA kernels\nmemsim kernels\n"
+
+
+_NVCC = """#!/bin/sh
+echo "$@" >> {calls}
+[ "$1" = "-I{folder}" ] && [ -e {insufficient} ] && echo "torch::nn is missing" >&2 && exit 1
+exit 0
+"""
+
+
+def test_extensions_compile_again_with_all_headers(tmp_path: Path) -> None:
+    api = tmp_path / "torch" / "include" / "torch" / "csrc" / "api" / "include" / "torch"
+    api.mkdir(parents=True)
+    (api / "all.h").write_text("#pragma once\n#include <torch/autograd.h>\n#include <torch/nn.h>\n")
+    (api / "python.h").write_text("#include <torch/nn/module.h>\n#include <torch/csrc/Device.h>\nint bind();\n")
+    calls, insufficient, folder = tmp_path / "calls", tmp_path / "insufficient", tmp_path / "short"
+    nvcc = tmp_path / "nvcc"
+    nvcc.write_text(_NVCC.format(calls=calls, folder=folder, insufficient=insufficient))
+    nvcc.chmod(0o755)
+    arguments = ", ".join(repr(str(one)) for one in (tmp_path / "torch", nvcc, folder))
+    program = _run(f"from memsim_child import extension_headers as e; print(e.write({arguments}))", tmp_path).strip()
+    assert (folder / "torch" / "all.h").read_text() == "#pragma once\n#include <torch/autograd.h>\n"
+    assert (folder / "torch" / "python.h").read_text() == "#pragma once\n#include <torch/csrc/Device.h>\n"
+    for _ in range(2):
+        done = subprocess.run([program, "-c", "a.cu"], capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+        insufficient.touch()
+    short = f"-I{folder} -c a.cu\n"
+    assert calls.read_text() == short + short + "-c a.cu\n"

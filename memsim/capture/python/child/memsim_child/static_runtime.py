@@ -2,7 +2,7 @@
 
 Some extension modules (CuPy's) have NVIDIA's runtime inside, which asks the driver for undocumented functions. They
 keep the names of its functions in their symbol tables. Each such function gets a jump to the function of the same name
-in libcudart.so. Kernels that a module registered before, when it was loaded, stay unknown.
+in libcudart.so. Then the module registers its kernels once more, as it did with NVIDIA's runtime when it was loaded.
 """
 
 import ctypes
@@ -13,6 +13,7 @@ import struct
 _JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp [rip + 0], the address follows
 _FUNCTION = 2  # STT_FUNC
 _SYMBOLS = (2, 11)  # sh_type: all symbols, those for other libraries
+_REGISTER = "__sti____cudaRegisterAll"  # nvcc's function that registers the kernels of one source file
 _OTHER_NAMES = {"_cudaLaunchKernelEx": "_cudaLaunchKernelExC"}  # the first is a template of a header
 SHIMS_RUNTIME = 12  # CuTe DSL's
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -22,15 +23,18 @@ def redirect(path):
     """Lead the runtime of a loaded library to memsim's; a library without one stays as it is."""
     with open(path, "rb") as file:
         elf = file.read()
-    functions = {name: address for name, address in _functions(elf).items() if _is_runtime(name)}
-    if "cudaRuntimeGetVersion" not in functions:
+    functions = _functions(elf)
+    version = next((offset for name, offset, _ in functions if name == "cudaRuntimeGetVersion"), None)
+    if version is None:
         return
     first = _load_address(path)
-    runtime = ctypes.CDLL("libcudart.so.%d" % _major(first + functions["cudaRuntimeGetVersion"][0]))
-    for name, (offset, size) in functions.items():
-        target = getattr(runtime, name, None)
+    runtime = ctypes.CDLL("libcudart.so.%d" % _major(first + version))
+    for name, offset, size in functions:
+        target = getattr(runtime, name, None) if _is_runtime(name) else None
         if target is not None:
             _jump(first + offset, size, target)
+    for offset in sorted({offset for name, offset, _ in functions if _REGISTER in name}):
+        ctypes.CFUNCTYPE(None)(first + offset)()
 
 
 def redirect_shims(path):
@@ -38,9 +42,9 @@ def redirect_shims(path):
     library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
     with open(path, "rb") as file:
         functions = _functions(file.read())
-    first = _load_address(os.path.realpath(library._name))
+    first = _load_address(library._name)
     runtime, driver = ctypes.CDLL("libcudart.so.%d" % SHIMS_RUNTIME), ctypes.CDLL("libcuda.so.1")
-    for name, (offset, size) in functions.items():
+    for name, offset, size in functions:
         if name.startswith("_cu") and name[1:2].islower():
             name = _OTHER_NAMES.get(name, name)
             target = getattr(runtime, name[1:], None) or getattr(driver, name[1:], None)
@@ -84,6 +88,7 @@ def _jump(address, size, target):
 
 
 def _is_runtime(name):
+    name = name[2:] if name.startswith("__cuda") else name  # what nvcc's code calls
     return name.startswith("cuda") and name[4:5].isupper()
 
 
@@ -95,11 +100,11 @@ def _major(address):
 
 
 def _functions(elf):
-    """Offset and size by name of the functions in a 64-bit ELF file's symbol table."""
+    """(name, offset, size) of the functions in a 64-bit ELF file's symbol tables."""
     (table,) = struct.unpack_from("<Q", elf, 0x28)
     size, count = struct.unpack_from("<HH", elf, 0x3A)
     headers = [struct.unpack_from("<IIQQQQII", elf, table + k * size) for k in range(count)]
-    found = {}
+    found = []
     for _, kind, _, _, offset, length, link, _ in headers:
         if kind not in _SYMBOLS:
             continue
@@ -108,15 +113,16 @@ def _functions(elf):
             name, info, _, section, value, extent = struct.unpack_from("<IBBHQQ", elf, at)
             if info & 15 == _FUNCTION and section:
                 text = elf[names + name : elf.index(b"\0", names + name)].decode("latin-1")
-                found[text] = value, extent
+                found.append((text, value, extent))
     return found
 
 
 def _load_address(path):
-    """Where a library lies in memory."""
+    """Where a library lies in memory; ``path`` may lead through links, as in many virtual environments."""
+    real = os.path.realpath(path)
     with open("/proc/self/maps") as maps:
         for line in maps:
-            if line.rstrip("\n").endswith(path):
+            if line.rstrip("\n").endswith(real):
                 return int(line.split("-")[0], 16)
     raise OSError("%s is not loaded" % path)
 

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from memsim_child import driver, packages
+from memsim_child import driver, extension_headers, packages
 
 _device = []  # the library, once it is loaded
 _living = []  # a tensor that lives as long as the process
@@ -39,11 +39,15 @@ def load_for_extensions(module):
     if not _device or not cuda:
         return  # torch says that extensions need a toolkit
     torch = os.path.dirname(sys.modules["torch"].__file__)
+    nvcc = os.path.join(cuda, "bin", "nvcc")
     try:
-        library = _build(torch, "torch_cuda", os.path.join(cuda, "bin", "nvcc"))
+        library = _build(torch, "torch_cuda", nvcc)
         _device.append(ctypes.CDLL(library, mode=ctypes.RTLD_GLOBAL))
     except (ImportError, OSError) as error:
         print("memsim: torch's CUDA functions are missing for extensions: %s" % error, file=sys.stderr)
+    if "PYTORCH_NVCC" not in os.environ:  # the variable is torch's, for compilers' caches
+        with contextlib.suppress(OSError):  # it saves time, no more
+            os.environ["PYTORCH_NVCC"] = extension_headers.write(torch, nvcc, _cached(torch, "headers", nvcc))
     _remove_stale_locks(os.environ.get("TORCH_EXTENSIONS_DIR", ""))
 
 
@@ -119,16 +123,21 @@ def _build(torch, name, nvcc=None):
         ImportError: the compiler fails.
     """
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name + ".cpp")
+    target = _cached(torch, "torch", nvcc, source) + ".so"
+    if not os.path.exists(target):
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        _compile(source, torch, target, _new_strings(torch), nvcc)
+    return target
+
+
+def _cached(torch, kind, nvcc, *sources):
+    """A path in the cache that belongs to this torch, this compiler and these sources."""
     digest = hashlib.sha256((torch + (nvcc or "")).encode())
-    for path in (source, os.path.abspath(__file__), os.path.join(torch, "version.py")):
+    for path in (*sources, os.path.abspath(__file__), os.path.join(torch, "version.py")):
         with open(path, "rb") as file:
             digest.update(file.read())
     folder = os.environ.get("MEMSIM_CHILD_CACHE") or os.path.join(tempfile.gettempdir(), "memsim-%d" % os.getuid())
-    target = os.path.join(folder, "torch-%s.so" % digest.hexdigest()[:16])
-    if not os.path.exists(target):
-        os.makedirs(folder, exist_ok=True)
-        _compile(source, torch, target, _new_strings(torch), nvcc)
-    return target
+    return os.path.join(folder, "%s-%s" % (kind, digest.hexdigest()[:16]))
 
 
 def _new_strings(torch):
