@@ -169,7 +169,8 @@ Status create_conditional(unsigned initial, unsigned flags, uint64_t* handle) {
   State& s = state();
   Lock hold(s.lock);
   constexpr unsigned assign_default = 1;
-  if (Status failed = allocate(AllocationKind::variable, sizeof initial, handle, 0, 0, "graph condition")) return failed;
+  Status failed = allocate(AllocationKind::variable, sizeof initial, handle, 0, 0, "graph condition");
+  if (failed) return failed;
   condition_value(*handle) = initial;
   s.conditions[*handle] = {initial, (flags & assign_default) != 0};
   return status::success;
