@@ -29,11 +29,11 @@ from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
-# Headers of closed libraries and of the driver, and the library that a program is linked with if it includes them.
+# Headers of closed libraries, of the driver and of OpenMP: the library to link if a program includes them.
 _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
-    "nvml.h": "nvidia-ml", "cuda.h": "cuda",
+    "nvml.h": "nvidia-ml", "cuda.h": "cuda", "omp.h": "gomp",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
@@ -110,7 +110,7 @@ class _Command:
 
     def __post_init__(self) -> None:
         architecture = self.compiler.nearest(architecture_of(self.gpu.compute_capability))
-        ours = ["-cudart", "shared", "-lineinfo", "--no-compress"]
+        ours = ["-O2", "-cudart", "shared", "-lineinfo", "--no-compress"]  # -O2: of the host's code
         ours += ["-gencode", f"arch=compute_{architecture},code=compute_{architecture}"]
         sources = self.sources
         given = [f"-std={sources.standard}", *LENIENT, *(["-use_fast_math"] if sources.fast_math else [])]
@@ -264,8 +264,7 @@ def first_error(output: str, file: Path) -> InputError:
         return InputError(where, "code", f"does not compile: {found[4].strip()} ({_advice(found[4])})")
     missing = re.search(r"undefined reference to [`'](.*?)'", output)
     if missing:
-        library = "-l gomp, OpenMP's library" if missing[1].startswith("omp_") else "-l LIBRARY"
-        needed = f"needs {missing[1]}, which no file defines; give all source files, or {library}"
+        needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
         return InputError(file, "program", needed)
     if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", output):
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
+from memsim.capture.device_functions import with_device_functions
 from memsim.capture.dumped_ptx import dumped_ptx
 from memsim.capture.fatbin import OnlyMachineCode, cubins_of, ptx_of
-from memsim.capture.grid_barrier import with_grid_barrier
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
@@ -119,7 +119,7 @@ class Modules:
             InputError: the PTX is not understood.
         """
         self._count += 1
-        texts = with_grid_barrier(self._texts(image))
+        texts = with_device_functions(self._texts(image))
         found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
         variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels

@@ -16,6 +16,7 @@ inline cudaError_t memsim_properties(cudaDeviceProp* properties, int device) {
   return status;
 }
 #define cudaGetDeviceProperties(properties, device) memsim_properties(properties, device)
+#define cudaGetDeviceProperties_v2(properties, device) memsim_properties(properties, device)
 
 inline cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
 inline cudaError_t cudaThreadExit() { return cudaDeviceReset(); }

@@ -16,7 +16,9 @@ _MEMBERS = (
     "singleToDoublePrecisionPerfRatio", "cooperativeMultiDeviceLaunch",
 )  # fmt: skip
 _RESERVED = re.compile(r"(struct __device_builtin__ cudaDeviceProp\b.*?\bint\s+reserved\[)(\d+)\];", re.DOTALL)
-_REMOVED = re.compile(r'"cudaThread(Synchronize|Exit)"|"(struct )?cudaDeviceProp" has no member|cudaMemLocation')
+_REMOVED = re.compile(
+    r'"cuda(Thread(Synchronize|Exit)|GetDeviceProperties_v2)"|"(struct )?cudaDeviceProp" has no member|cudaMemLocation'
+)
 
 
 def uses_older_cuda(error: str) -> bool:

@@ -20,10 +20,11 @@ OLDER = """#include <cuda_runtime.h>
 static_assert(sizeof(cudaDeviceProp) == SIZE, "the structure keeps its size");
 __global__ void add(float *x) { x[threadIdx.x] += 1; }
 int main() {
-    cudaDeviceProp p;
+    cudaDeviceProp p, same;
     float *x;
     int clock, memory, version;
     cudaGetDeviceProperties(&p, 0);
+    if (cudaGetDeviceProperties_v2(&same, 0) || same.clockRate != p.clockRate) return 4;
     cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0);
     cudaDeviceGetAttribute(&memory, cudaDevAttrMemoryClockRate, 0);
     if (!clock || p.clockRate != clock || p.memoryClockRate != memory || cuDriverGetVersion(&version)) return 1;

@@ -192,3 +192,14 @@ def test_faults_in_headers_name_the_users_line(tmp_path):
     )
     with pytest.raises(InputError, match=r"app.cu:2: kernel count: atomic of 4 bytes at 0x\w+ by .* 16380 bytes after"):
         memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5")
+
+
+def test_openmp_is_linked_where_its_header_is(tmp_path):
+    program = tmp_path / "threads.cu"
+    program.write_text(
+        "#include <omp.h>\n"
+        "__global__ void set(int *x) { *x = 1; }\n"
+        "int main() { int *x; omp_set_num_threads(3); cudaMalloc(&x, 4); set<<<1, 1>>>(x);\n"
+        "  return cudaDeviceSynchronize() || omp_get_max_threads() != 3; }\n"
+    )
+    assert memsim.capture(program, to_end=True, out=tmp_path / "t.h5").exit_code == 0

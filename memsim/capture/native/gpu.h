@@ -224,7 +224,7 @@ struct ChildGraph {
 };
 struct Nothing {};
 struct Conditional {
-  uint64_t handle = 0;
+  uint64_t handle = 0;  // the address of its value, which kernels set
   int kind = 0;  // 0 if, 1 while, 2 switch
   std::vector<Graph*> bodies;
 };
@@ -393,8 +393,8 @@ MEMSIM_API Status launch_graph(GraphExec* exec, Stream* stream);
 // 0 success, else cudaGraphExecUpdateResult; the node where it failed.
 MEMSIM_API int update_graph_exec(GraphExec* exec, const Graph* graph, GraphNode** failed);
 MEMSIM_API GraphNode* node_in_exec(GraphExec* exec, const GraphNode* node);
-MEMSIM_API Status set_conditional(uint64_t handle, unsigned value);
-MEMSIM_API uint64_t create_conditional(Graph* graph, unsigned initial, unsigned flags);
+MEMSIM_API Status create_conditional(unsigned initial, unsigned flags, uint64_t* handle);
+MEMSIM_API bool is_condition(uint64_t handle);
 
 MEMSIM_API Status begin_capture(Stream* stream, int mode, Graph* into = nullptr, GraphNode* const* from = nullptr,
                                 size_t n = 0);

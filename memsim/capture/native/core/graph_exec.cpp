@@ -97,7 +97,7 @@ Status launch_graph(GraphExec* exec, Stream* stream) {
     Lock hold(s.lock);
     if (stream->capture) return submit(stream, ChildGraph{exec->graph.get()});
     s.host_ns += uint64_t(s.properties.launch_overhead_ns);
-    for (const auto& [handle, value] : s.conditional_defaults) s.conditionals[handle] = value;
+    reset_conditions();
     order = ordered(*exec->graph);
   }
   return run_nodes(order, *stream);

@@ -165,23 +165,31 @@ std::vector<std::pair<Edge, GraphNode*>> graph_edges(const Graph& graph) {
   return edges;
 }
 
-uint64_t create_conditional(Graph*, unsigned initial, unsigned flags) {
+Status create_conditional(unsigned initial, unsigned flags, uint64_t* handle) {
   State& s = state();
   Lock hold(s.lock);
   constexpr unsigned assign_default = 1;
-  uint64_t handle = s.next_conditional++;
-  s.conditionals[handle] = initial;
-  if (flags & assign_default) s.conditional_defaults[handle] = initial;
-  return handle;
+  Status failed = allocate(AllocationKind::variable, sizeof initial, handle, 0, 0, "graph condition");
+  if (failed) return failed;
+  condition_value(*handle) = initial;
+  s.conditions[*handle] = {initial, (flags & assign_default) != 0};
+  return status::success;
 }
 
-Status set_conditional(uint64_t handle, unsigned value) {
+bool is_condition(uint64_t handle) {
   State& s = state();
   Lock hold(s.lock);
-  auto found = s.conditionals.find(handle);
-  if (found == s.conditionals.end()) return status::invalid_value;
-  found->second = value;
-  return status::success;
+  return s.conditions.count(handle) != 0;
+}
+
+void reset_conditions() {
+  State& s = state();
+  Lock hold(s.lock);
+  for (const auto& [handle, condition] : s.conditions)
+    if (condition.assigned) {
+      condition_value(handle) = condition.initial;
+      ++s.writes;
+    }
 }
 
 }  // namespace memsim

@@ -29,6 +29,14 @@ struct RegisteredPages {
   uint64_t begin, end, arena_address;
 };
 
+// Of conditional nodes of graphs. Its handle is the address of its value.
+struct Condition {
+  unsigned initial = 0;
+  bool assigned = false;  // gets its initial value at each launch of a graph
+};
+inline unsigned volatile& condition_value(uint64_t handle) { return *reinterpret_cast<unsigned volatile*>(handle); }
+void reset_conditions();
+
 struct State {
   std::recursive_mutex lock;
 
@@ -79,8 +87,8 @@ struct State {
   std::set<GraphExec*> graph_execs;
   std::set<GraphNode*> nodes;
   std::set<Capture*> captures;
-  std::unordered_map<uint64_t, unsigned> conditionals, conditional_defaults;
-  uint64_t next_capture_id = 1, next_node = 1, next_conditional = 1;
+  std::map<uint64_t, Condition> conditions;  // by handle
+  uint64_t next_capture_id = 1, next_node = 1;
 
   // arrays.cpp
   std::set<const void*> arrays;

@@ -69,8 +69,7 @@ struct Execution {
   Status operator()(const Nothing&) const { return status::success; }
   Status operator()(const HostCall&) const { return status::success; }  // see execute
   Status operator()(const Conditional& conditional) const {
-    State& s = state();
-    auto value = [&] { return s.conditionals[conditional.handle]; };
+    auto value = [&] { return condition_value(conditional.handle); };
     constexpr unsigned if_kind = 0, while_kind = 1;
     if (conditional.kind == int(while_kind)) {
       while (value())

@@ -6,6 +6,7 @@
 namespace memsim::driver {
 namespace {
 
+enum OperandType { pointer_operand = 1, array_operand = 2 };
 enum MemoryType { on_host = 1, on_device = 2, in_array = 3, unified = 4 };
 
 template <class Side>
@@ -46,6 +47,46 @@ Copy copy_of_2d(const Copy2D& p) {
   copy.height = p.height;
   copy.direction = direction_of(p.source.memory_type, p.destination.memory_type);
   return copy;
+}
+
+CopySide side_of(const Operand3D& operand, const Operation3D& copy, size_t unit) {
+  CopySide side;
+  if (operand.type == array_operand) {
+    side.array = operand.array.array;
+    side.x_bytes = operand.array.x * unit;
+    side.y = operand.array.y;
+    side.z = operand.array.z;
+  } else {
+    side.address = operand.pointer.address;
+    side.pitch = (operand.pointer.row_length ? operand.pointer.row_length : copy.width) * unit;
+    side.rows = operand.pointer.layer_height ? operand.pointer.layer_height : copy.height;
+  }
+  return side;
+}
+int make_copy(const Operation3D& given, Copy* copy) {
+  MEMSIM_REQUIRE(given.width && given.height && given.depth, invalid_value);
+  MEMSIM_REQUIRE(given.access_order >= 1 && given.access_order <= 3, invalid_value);
+  size_t unit = 0;
+  for (const Operand3D* one : {&given.source, &given.destination}) {
+    if (one->type == array_operand) {
+      MEMSIM_REQUIRE(is_array(one->array.array), invalid_handle);
+      size_t texel = one->array.array->texel_bytes();
+      MEMSIM_REQUIRE(!unit || unit == texel, invalid_value);
+      unit = texel;
+    } else {
+      size_t row = one->pointer.row_length, layer = one->pointer.layer_height;
+      MEMSIM_REQUIRE(one->type == pointer_operand, invalid_value);
+      MEMSIM_REQUIRE((!row || row >= given.width) && (!layer || layer >= given.height), invalid_value);
+    }
+  }
+  unit = unit ? unit : 1;
+  copy->source = side_of(given.source, given, unit);
+  copy->destination = side_of(given.destination, given, unit);
+  copy->width_bytes = given.width * unit;
+  copy->height = given.height;
+  copy->depth = given.depth;
+  copy->direction = Direction::automatic;
+  return status::success;
 }
 
 int run(Copy copy) { return submit_and_wait(stream_of(nullptr), std::move(copy)); }
@@ -162,6 +203,22 @@ CU cuMemcpyBatchAsync(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, voi
 CU cuMemcpyBatchAsync_v2(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void* attributes, size_t* indices,
                          size_t m, void* s) {
   return cuMemcpyBatchAsync(to, from, bytes, n, attributes, indices, m, nullptr, s);
+}
+
+CU cuMemcpy3DBatchAsync(size_t n, Operation3D* operations, size_t* failed_at, uint64_t flags, void* s) {
+  MEMSIM_REQUIRE(operations && !flags, invalid_value);
+  if (failed_at) *failed_at = SIZE_MAX;
+  for (size_t i = 0; i < n; ++i) {
+    Copy copy;
+    int failed = make_copy(operations[i], &copy);
+    if (!failed) failed = run(copy, s);
+    if (failed && failed_at) *failed_at = i;
+    MEMSIM_RETURN_IF(failed);
+  }
+  return status::success;
+}
+CU cuMemcpy3DBatchAsync_v2(size_t n, Operation3D* operations, uint64_t flags, void* s) {
+  return cuMemcpy3DBatchAsync(n, operations, nullptr, flags, s);
 }
 
 #define FILLS(suffix, type, bytes)                                                                         \

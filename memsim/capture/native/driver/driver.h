@@ -97,6 +97,28 @@ struct Copy3D {
   size_t width_bytes, height, depth;
 };
 Copy copy_of(const Copy3D& parameters);
+// CUmemcpy3DOperand: a pointer (1), with lengths in elements, 0 if rows or layers have no gaps; or an array (2).
+struct Operand3D {
+  int type;
+  union {
+    struct {
+      uint64_t address;
+      size_t row_length, layer_height;
+      Location hint;
+    } pointer;
+    struct {
+      Array* array;
+      size_t x, y, z;
+    } array;
+  };
+};
+// CUDA_MEMCPY3D_BATCH_OP, with lengths in elements: those of the array, else bytes.
+struct Operation3D {
+  Operand3D source, destination;
+  size_t width, height, depth;
+  int access_order;  // 1 in the stream's order, 2 during the call, 3 any
+  unsigned flags;
+};
 
 // CUlaunchAttribute.
 struct LaunchAttribute {

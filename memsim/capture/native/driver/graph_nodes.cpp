@@ -189,6 +189,7 @@ int add_child(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, 
 }
 int add_conditional(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, NodeParameters* p,
                     const EdgeData* edges) {
+  MEMSIM_REQUIRE(is_condition(p->conditional.handle), invalid_value);
   Conditional made{p->conditional.handle, p->conditional.type, {}};
   for (unsigned i = 0; i < p->conditional.size; ++i) {
     Graph* body = create_graph();

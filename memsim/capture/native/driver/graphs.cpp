@@ -233,8 +233,7 @@ CU cuGraphNodeGetEnabled(GraphExec* exec, GraphNode* node, unsigned* enabled) {
 CU cuGraphConditionalHandleCreate(uint64_t* handle, Graph* graph, void*, unsigned initial, unsigned flags) {
   MEMSIM_REQUIRE(handle, invalid_value);
   MEMSIM_CHECK_GRAPH(graph);
-  *handle = create_conditional(graph, initial, flags);
-  return status::success;
+  return create_conditional(initial, flags, handle);
 }
 
 // -- user objects ----------------------------------------------------------------------------------------------------------------

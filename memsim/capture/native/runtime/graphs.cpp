@@ -143,9 +143,8 @@ MEMSIM_CUDA Error cudaGraphExecNodeSetParams(GraphExec* exec, GraphNode* node, N
   return done(with_driver_params(given, [=] { return cuGraphExecNodeSetParams(exec, node, given); }));
 }
 
-MEMSIM_CUDA Error cudaGraphConditionalHandleCreate(unsigned long long* handle, Graph* graph, unsigned initial,
+MEMSIM_CUDA Error cudaGraphConditionalHandleCreate(uint64_t* handle, Graph* graph, unsigned initial,
                                                    unsigned flags) {
   if (!handle || !is_graph(graph)) return done(error_invalid_value);
-  *handle = create_conditional(graph, initial, flags);
-  return success;
+  return done(create_conditional(initial, flags, handle));
 }

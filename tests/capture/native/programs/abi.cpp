@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "driver/driver.h"
 #include "runtime/common.h"
 
 #define MEMSIM_CUDART (CUDART_VERSION / 1000)
@@ -97,6 +98,11 @@ SAME_SIZE(cudaMemsetParams, CUDA_MEMSET_NODE_PARAMS_v1);
 SAME_SIZE(cudaHostNodeParams, CUDA_HOST_NODE_PARAMS);
 SAME_SIZE(cudaMemAllocNodeParams, CUDA_MEM_ALLOC_NODE_PARAMS);
 SAME_SIZE(cudaGraphNodeParams, CUgraphNodeParams);
+#if CUDART_VERSION >= 12080
+SAME_SIZE(cudaMemcpy3DBatchOp, CUDA_MEMCPY3D_BATCH_OP);
+static_assert(sizeof(memsim::driver::Operation3D) == sizeof(CUDA_MEMCPY3D_BATCH_OP), "CUDA_MEMCPY3D_BATCH_OP");
+static_assert(offsetof(memsim::driver::Operand3D, pointer) == offsetof(CUmemcpy3DOperand, op), "CUmemcpy3DOperand");
+#endif
 SAME_SIZE(cudaLaunchConfig_t, CUlaunchConfig);
 SAME_SIZE(cudaGraphInstantiateParams, CUDA_GRAPH_INSTANTIATE_PARAMS);
 SAME_SIZE(cudaGraphExecUpdateResultInfo, CUgraphExecUpdateResultInfo);

@@ -112,6 +112,9 @@ static void managed() {
   cudaMemLocation place = {cudaMemLocationTypeDevice, 0};
   OK(cudaMemAdvise(data, 4000, cudaMemAdviseSetPreferredLocation, place));
   OK(cudaMemPrefetchAsync(data, 4000, place, 0));
+  void* range = data;
+  size_t bytes = 4000, index = 0;
+  OK(cudaMemPrefetchBatchAsync(&range, &bytes, 1, &place, &index, 1, 0, 0));
 #else
   OK(cudaMemAdvise(data, 4000, cudaMemAdviseSetPreferredLocation, 0));
   OK(cudaMemPrefetchAsync(data, 4000, 0));
@@ -161,6 +164,52 @@ static void arrays() {
   OK(cudaFreeMipmappedArray(mipmapped));
 }
 
+#if CUDART_VERSION >= 13000
+// A box of pinned memory, with gaps behind rows and layers, to an array, and from there to memory without gaps.
+static void batch_of_boxes() {
+  constexpr size_t row = 12, layer = 6, depth = 3;
+  int* host;
+  OK(cudaMallocHost(&host, row * layer * depth * sizeof(int)));
+  for (size_t i = 0; i < row * layer * depth; ++i) host[i] = int(i);
+  cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+  cudaArray_t array;
+  OK(cudaMalloc3DArray(&array, &format, make_cudaExtent(16, 8, 4), 0));
+  cudaMemcpy3DBatchOp copy = {};
+  copy.src.type = cudaMemcpyOperandTypePointer;
+  copy.src.op.ptr.ptr = host;
+  copy.src.op.ptr.rowLength = row;
+  copy.src.op.ptr.layerHeight = layer;
+  copy.dst.type = cudaMemcpyOperandTypeArray;
+  copy.dst.op.array.array = array;
+  copy.dst.op.array.offset = {2, 1, 1};
+  copy.extent = make_cudaExtent(10, 4, 3);
+  copy.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  cudaStream_t stream;
+  OK(cudaStreamCreate(&stream));
+  OK(cudaMemcpy3DBatchAsync(1, &copy, 0, stream));
+  std::vector<int> back(10 * 4 * 3);
+  cudaMemcpy3DBatchOp again = copy;
+  again.src = copy.dst;
+  again.dst = {};
+  again.dst.type = cudaMemcpyOperandTypePointer;
+  again.dst.op.ptr.ptr = back.data();
+  OK(cudaMemcpy3DBatchAsync(1, &again, 0, stream));
+  OK(cudaStreamSynchronize(stream));
+  for (size_t z = 0; z < 3; ++z)
+    for (size_t y = 0; y < 4; ++y)
+      for (size_t x = 0; x < 10; ++x) EXPECT(back[(z * 4 + y) * 10 + x] == host[(z * layer + y) * row + x]);
+  copy.src.op.ptr.rowLength = 9;  // shorter than the width
+  FAILS(cudaMemcpy3DBatchAsync(1, &copy, 0, stream), cudaErrorInvalidValue);
+  copy.src.op.ptr.rowLength = 0;
+  copy.dst.op.array.offset.z = 2;  // behind the array
+  FAILS(cudaMemcpy3DBatchAsync(1, &copy, 0, stream), cudaErrorInvalidValue);
+  FAILS(cudaMemcpy3DBatchAsync(1, &copy, 1, stream), cudaErrorInvalidValue);
+  OK(cudaStreamDestroy(stream));
+  OK(cudaFreeArray(array));
+  OK(cudaFreeHost(host));
+}
+#endif
+
 static void pools() {
   cudaStream_t stream;
   OK(cudaStreamCreate(&stream));
@@ -184,6 +233,9 @@ int main() {
   host_memory();
   managed();
   arrays();
+#if CUDART_VERSION >= 13000
+  batch_of_boxes();
+#endif
   pools();
   FAILS(cudaIpcGetMemHandle(nullptr, nullptr), cudaErrorNotSupported);
   FAILS(cudaGraphicsUnregisterResource(nullptr), cudaErrorNotSupported);

@@ -1,8 +1,8 @@
-"""The barrier of a whole grid as functions of CUDA's device runtime, which Numba's ``cuda.cg`` calls.
+"""Functions of CUDA's device runtime (libcudadevrt, which is machine code) as PTX.
 
-C++ programs have their grid's barrier in NVIDIA's header <cooperative_groups.h>. Others call two functions of
-libcudadevrt (cuda_device_runtime_api.h), which is machine code. Here they are PTX: a counter in the grid's workspace,
-whose highest bit changes when the last block has arrived.
+C++ programs have their grid's barrier in NVIDIA's header <cooperative_groups.h>. Others, such as Numba's ``cuda.cg``,
+call two functions of cuda_device_runtime_api.h. Here the barrier is a counter in the grid's workspace, whose highest
+bit changes when the last block has arrived. The handle of a graph's condition is the address of its value.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-_CALLED = re.compile(r"\.extern\s+\.func[^;{]*\bcudaCG(?:GetIntrinsicHandle|Synchronize)\b")
-_FUNCTIONS = """
+_HEAD = """
 .version 6.0
 .target sm_60
 .address_size 64
+"""
+_GRID_BARRIER = """
 .weak .func (.param .b64 func_retval0) cudaCGGetIntrinsicHandle(.param .b32 cudaCGGetIntrinsicHandle_param_0)
 {
 .reg .b32 %r<3>;
@@ -72,8 +73,25 @@ st.param.b32 [func_retval0+0], %r19;
 ret;
 }
 """
+_GRAPH_CONDITION = """
+.weak .func cudaGraphSetConditional(
+.param .b64 cudaGraphSetConditional_param_0, .param .b32 cudaGraphSetConditional_param_1)
+{
+.reg .b32 %r<2>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [cudaGraphSetConditional_param_0];
+ld.param.u32 %r1, [cudaGraphSetConditional_param_1];
+st.volatile.u32 [%rd1], %r1;
+ret;
+}
+"""
+_FUNCTIONS = (
+    (re.compile(r"\.extern\s+\.func[^;{]*\bcudaCG(?:GetIntrinsicHandle|Synchronize)\b"), _GRID_BARRIER),
+    (re.compile(r"\.extern\s+\.func[^;{]*\bcudaGraphSetConditional\b"), _GRAPH_CONDITION),
+)
 
 
-def with_grid_barrier(texts: Sequence[str]) -> list[str]:
-    """The PTX texts of a module, with the functions of the grid's barrier if one of them calls those."""
-    return [*texts, _FUNCTIONS] if any(_CALLED.search(text) for text in texts) else list(texts)
+def with_device_functions(texts: Sequence[str]) -> list[str]:
+    """The PTX texts of a module, with those functions of the device runtime that one of them calls."""
+    called = [text for pattern, text in _FUNCTIONS if any(pattern.search(one) for one in texts)]
+    return [*texts, _HEAD + "".join(called)] if called else list(texts)
