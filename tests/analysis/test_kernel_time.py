@@ -8,7 +8,7 @@ import memsim
 
 _DRAINS = pytest.mark.xfail(
     strict=True,
-    reason="deferred writes are taken to turn the bus once per 24 entries of one sector, also where an entry holds eight"
+    reason="deferred writes are taken to turn the bus per 24 sectors, also where an entry of the queue holds eight"
     " (analysis/launch_time): 5.6 % too long",
 )
 
