@@ -1,10 +1,11 @@
-"""NumberedProgram CUDA programs for a GPU's profiler: which, and how they are built.
+"""Public CUDA programs for a GPU's profiler: which, and how they are built.
 
 The rule, applied before any of them was built or run: of the three lists in ``experiments/capture``, the programs that
 need nothing but CUDA's runtime and were captured within 20 s of a processor; of each repository at most five, at equal
 distances in the order of the lists. Two kinds are left out: programs with "hello" in their path, which move no data,
 and those of SGEMM_CUDA, whose kernels are measured by themselves. The list takes one program of each repository, then
-a second of each, and so on, up to 130: a run that ends early has seen most repositories.
+a second of each, and so on, up to 130: a run that ends early has seen most repositories. The list is fixed: it follows
+the results of the time when it was made, which have changed since.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class _Command:
 
     def __post_init__(self) -> None:
         architecture = self.compiler.nearest(architecture_of(self.gpu.compute_capability))
-        ours = ["-O2", "-cudart", "shared", "-lineinfo", "--no-compress"]  # -O2: of the host's code
+        ours = ["-cudart", "shared", "-lineinfo", "--no-compress"]
         ours += ["-gencode", f"arch=compute_{architecture},code=compute_{architecture}"]
         sources = self.sources
         given = [f"-std={sources.standard}", *LENIENT, *(["-use_fast_math"] if sources.fast_math else [])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -128,8 +129,22 @@ def test_profile_with_any_metrics_is_read():
 
 def test_list_of_public_programs_follows_its_rule():
     programs = public_programs.public_programs()
-    assert programs == list(public_programs.chosen())
     assert len({one.name for one in programs}) == len(programs) == public_programs.COUNT
+    assert [int(one.name[:3]) for one in programs] == list(range(len(programs)))
+    of_repositories = Counter(one.program.repository for one in programs)
+    assert max(of_repositories.values()) <= public_programs.EACH and "siboehm/SGEMM_CUDA" not in of_repositories
+    assert not any(one.program.needs or "hello" in one.program.main.lower() for one in programs)
+    # One of each repository, then a second of each, and so on.
+    repositories = [one.program.repository for one in programs]
+    turns = [repositories[:at].count(repository) for at, repository in enumerate(repositories)]
+    assert turns == sorted(turns)
+
+
+def test_rule_takes_captured_programs_of_results():
+    captured = [one.program for one in public_programs.chosen()]
+    assert len(captured) == public_programs.COUNT and len(set(captured)) == len(captured)
+    listed_before = {one.program for one in public_programs.public_programs()}
+    assert len(listed_before & set(captured)) > public_programs.COUNT / 2
 
 
 FAKE_NCU = """#!/bin/bash

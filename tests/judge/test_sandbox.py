@@ -106,15 +106,15 @@ def test_budget_is_processor_time_of_all_its_processes():
         if not os.fork():
             spin(5)
             os._exit(0)
-        spin(0.35)
+        spin(0.8)
         return {}
 
     def sleep(folder):
-        time.sleep(0.7)
+        time.sleep(1.2)
         return {"slept": True}
 
-    assert run(two, seconds=0.4) is None
-    assert run(sleep, seconds=0.4)["slept"]
+    assert run(two, seconds=1) is None
+    assert run(sleep, seconds=1)["slept"]
 
 
 def _command(process: int) -> str:
