@@ -109,7 +109,7 @@ _ToEnd = Annotated[
 _Keep = Annotated[Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")]
 _EveryLaunch = Annotated[
     bool,
-    typer.Option("--every-launch", help="With --launch all: execute and trace every launch, also those like others."),
+    typer.Option("--every-launch", help="With --launch all: execute and trace all, even those that are alike."),
 ]
 _NoCache = Annotated[bool, typer.Option("--no-cache", help="Run the program even if the cache has this capture.")]
 

@@ -369,7 +369,7 @@ def machines(draw, **components: dict[str, Any] | Drawn) -> GPU:
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, launch=launch, stochastic=chance)
     if l2.get("enabled", True):
         data |= {name: draw(of(data)) if callable(of) else of for name, of in components.items()}
-    tlbs = draw(component(TRANSLATION, most=3))
+    tlbs = draw(component(TRANSLATION, most=4))
     tlbs |= {f"{level}_entries": tlbs[f"{level}_ways"] * draw(st.integers(1, 2)) for level in ("sm", "shared")}
     tlbs["shared_page_bytes"] *= draw(st.sampled_from([1, 2]))
     return gpu_from_dict(data | dict(translation=tlbs), "test")
