@@ -77,7 +77,7 @@ _Warm = Annotated[
     ),
 ]
 _EveryLaunch = Annotated[
-    bool, typer.Option("--every-launch", help="In a folder with --warm: replay all launches, even those that are alike.")
+    bool, typer.Option("--every-launch", help="With --warm: replay all launches, even those that are alike.")
 ]
 _FromItsStart = Annotated[
     bool, typer.Option("--whole", help="Replay a whole launch from its start; refuse a trace of part of a launch.")
