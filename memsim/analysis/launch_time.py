@@ -23,7 +23,9 @@ import numpy as np
 
 from memsim.analysis.block_estimate import around, block_estimate, is_sampled
 from memsim.analysis.l2_rates import slice_cycles
+from memsim.analysis.needed_work import dram_sector_cycles, needed_work
 from memsim.analysis.statistics import Interval, Sample, t_factor
+from memsim.analysis.utilization import constant_cycles, load_store_cycles, states_work
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
@@ -85,7 +87,7 @@ def launch_time(trials: Trials) -> LaunchTime:
         sample = Sample(cycles)
         return LaunchTime(sample, sample.spread())
     if not trials.full_until.all():
-        return _by_waves(cycles, part, _l2_cycles(trials, part))
+        return _by_waves(trials, cycles, part)
     return _by_rate(trials, cycles, part)
 
 
@@ -97,17 +99,31 @@ def _by_groups(trials: Trials) -> LaunchTime:
     return LaunchTime(sample, around(spread, found.half_width))
 
 
-def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> LaunchTime:
-    """Of a part that never fills the GPU: at least as long as its blocks alone, at most one such part at a time.
+def _by_waves(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
+    """Of a part that never fills the GPU: at least as long as its blocks alone, as if SMs held more at no cost.
 
-    Where L2 takes longer for the launch's sectors than that, it is busy from its first request to its last.
+    No component works faster than its peak, so the launch takes at least as long as the busiest one, and at most
+    as long as one such part after another.
     """
     if np.isnan(part.waves):
         return LaunchTime(Sample(cycles * part.waves), None)
-    least = part.launched * l2_cycles
+    least = np.maximum(_least_cycles(trials, part), part.launched * _l2_cycles(trials, part))
     sample = Sample(np.maximum(cycles * part.waves, least))
-    high = max(float(cycles.max()) * part.launched / part.replayed, float((least + cycles).max()))
-    return LaunchTime(sample, Interval(float(sample.values.min()), high))
+    high = np.maximum(cycles * part.launched / part.replayed, least + cycles)
+    return LaunchTime(sample, Interval(float(sample.values.min()), float(high.max())))
+
+
+def _least_cycles(trials: Trials, part: LaunchPart) -> float:
+    """Cycles that the launch's busiest component works for it, L2's stores aside; 0 where a result does not state it.
+
+    Of DRAM and L2 what the launch cannot avoid: others of their sectors may come for the part's first blocks only.
+    """
+    if not states_work(trials):
+        return 0.0
+    sm, times = trials.about["gpu"]["sm"], part.launched / part.replayed
+    by_sms = (sum(of(op, sm) for op in trials.ops) for of in (load_store_cycles, constant_cycles))
+    needed = needed_work(trials, times).cycles.values()
+    return max(*needed, *(times * taken / sm["count"] for taken in by_sms))
 
 
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
@@ -205,12 +221,16 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
     between two drains. Once L2 is turned over, the rate at which blocks end includes their writes.
     """
     gpu: dict[str, Any] = trials.about["gpu"]
-    dram = gpu["dram"]
-    moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))
-    a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
+    dram, moved = gpu["dram"], _moved_sectors(trials) / part.replayed
     deferred = np.where(_turned_over(trials), 0, deferred_writes(trials)) / (part.launched - part.replayed)
-    drains = np.minimum(deferred / max(dram["write_high"] - dram["write_low"], 1), moved / part.replayed)
-    return moved / part.replayed * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+    drains = np.minimum(deferred / max(dram["write_high"] - dram["write_low"], 1), moved)
+    a_sector = dram_sector_cycles(gpu)
+    return moved * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+
+
+def _moved_sectors(trials: Trials) -> np.ndarray:
+    """Sectors that DRAM moved in a trial: [t]."""
+    return np.asarray(trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2)))
 
 
 def _idle_cycles(dram: dict[str, Any], clock_mhz: float) -> float:

@@ -37,14 +37,9 @@ import numpy as np
 
 from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, sector_cycles
 from memsim.analysis.launch_time import LaunchPart, deferred_writes
+from memsim.analysis.needed_work import ON_CHIP, dram_sector_cycles, least_load_store_cycles
 from memsim.analysis.result import RunResult
-from memsim.analysis.speed_of_light import (
-    ON_CHIP,
-    SpeedOfLight,
-    dram_sector_cycles,
-    least_load_store_cycles,
-    speed_of_light,
-)
+from memsim.analysis.speed_of_light import SpeedOfLight, speed_of_light
 from memsim.analysis.utilization import (
     CONSTANTS,
     DRAM,

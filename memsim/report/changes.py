@@ -120,7 +120,7 @@ def _counts(first: RunResult, second: RunResult) -> Iterator[Change]:
 
 def _counted(result: RunResult) -> dict[str, float]:
     times, levels = _launches(result), result.counters
-    found = {"warp instructions": warp_instructions(result)}
+    found = {"warp instructions": warp_instructions(result.trials)}
     for name, key, spaces in (
         ("shared-memory passes", "passes", ("shared",)),
         ("global-memory wavefronts", "wavefronts", ("global_", "global", "local", "texture")),

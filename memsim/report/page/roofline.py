@@ -25,7 +25,7 @@ def roofline(result: RunResult) -> Figure:
     rate at which the kernel would take the best possible time, its launch included.
     """
     figure, (axis,) = panels(1, 1, 5.6, 3.6)
-    instructions = warp_instructions(result)
+    instructions = warp_instructions(result.trials)
     roofs = _bandwidths(result)
     if not instructions > 0:
         draw_empty(axis, "the trace does not state its instructions")
