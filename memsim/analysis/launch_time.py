@@ -223,9 +223,16 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
     gpu: dict[str, Any] = trials.about["gpu"]
     dram, moved = gpu["dram"], _moved_sectors(trials) / part.replayed
     deferred = np.where(_turned_over(trials), 0, deferred_writes(trials)) / (part.launched - part.replayed)
-    drains = np.minimum(deferred / max(dram["write_high"] - dram["write_low"], 1), moved)
+    drains = np.minimum(deferred / _drained_sectors(gpu), moved)
     a_sector = dram_sector_cycles(gpu)
     return moved * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+
+
+def _drained_sectors(gpu: dict[str, Any]) -> int:
+    """Sectors of a drain of writes, each of whose entries has as many of a line's as an entry holds."""
+    dram = gpu["dram"]
+    an_entry = min(dram["entry_sectors"], gpu["l2"]["line_bytes"] // _SECTOR_BYTES)
+    return int(max(dram["write_high"] - dram["write_low"], 1) * an_entry)
 
 
 def _moved_sectors(trials: Trials) -> np.ndarray:
