@@ -231,7 +231,7 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
 def _drained_sectors(gpu: dict[str, Any]) -> int:
     """Sectors of a drain of writes, each of whose entries has as many of a line's as an entry holds."""
     dram = gpu["dram"]
-    an_entry = min(dram["entry_sectors"], gpu["l2"]["line_bytes"] // _SECTOR_BYTES)
+    an_entry = min(dram.get("entry_sectors", 1), gpu["l2"]["line_bytes"] // _SECTOR_BYTES)
     return int(max(dram["write_high"] - dram["write_low"], 1) * an_entry)
 
 

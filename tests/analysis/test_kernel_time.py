@@ -6,6 +6,7 @@ import pytest
 
 import memsim
 
+
 # What two waves store stays in L2, so the sample never turns the memory's bus: with drains as short as the preset's,
 # that is 6 % of the whole's time (ARCHITECTURE, deviations).
 @pytest.mark.slow
