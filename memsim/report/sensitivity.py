@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.sobol import Index, Indices
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import ABSENT, number
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.report.result_json import without_nan
-from memsim.studies.sobol import Index, Indices
 from memsim.studies.sources import BySource
 from memsim.studies.uncertain import Effect, Factor, ModelError
 
