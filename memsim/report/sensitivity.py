@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.result import RunResult
+from memsim.analysis.sobol import Index, Indices
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import ABSENT, number
+from memsim.gpu.uncertain_fields import Factor
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.report.result_json import without_nan
-from memsim.studies.sobol import Index, Indices
 from memsim.studies.sources import BySource
-from memsim.studies.uncertain import Effect, Factor, ModelError
+from memsim.studies.uncertain import Effect, ModelError
 
 _RATIOS = ("l1_read", "l2_read", "l2_write")
 _NAMES = {
