@@ -115,11 +115,10 @@ def _by_waves(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTim
     low, high = sample.values, np.maximum(cycles * part.launched / part.replayed, least + cycles)
     if states_work(trials):
         sms = trials.about["gpu"]["sm"]["count"]
-        low, high = least, np.minimum(high, cycles * part.launched / min(part.launched, sms) + least)
-    _, deferred = _dram_cycles(trials, part)
-    return LaunchTime(
-        sample, Interval(float(low.min()), float((high + (part.launched - part.replayed) * deferred).max()))
-    )
+        _, deferred = _dram_cycles(trials, part)
+        by_one_block = cycles * part.launched / min(part.launched, sms)
+        low, high = least, np.minimum(high, by_one_block + least) + (part.launched - part.replayed) * deferred
+    return LaunchTime(sample, Interval(float(low.min()), float(high.max())))
 
 
 def _least_cycles(trials: Trials, part: LaunchPart) -> float:
