@@ -8,9 +8,10 @@ dirty, and for turning its bus from reads to each drain of these writes and back
 stores, which may still be queued when a short replay ends; so c is also at least what L2's slices take, at their peak,
 for a block's sectors.
 
-The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
-may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
-which the bus may have to turn for each, and by a last wave that is not full.
+The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (those of
+the blocks to come may differ as these do, so their mean differs less), by the share of one generation of blocks among
+those replayed, by the deferred write-backs, which may delay blocks by all that they take, and by a last wave that is
+not full.
 """
 
 from __future__ import annotations
@@ -102,15 +103,22 @@ def _by_groups(trials: Trials) -> LaunchTime:
 def _by_waves(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
     """Of a part that never fills the GPU: at least as long as its blocks alone, as if SMs held more at no cost.
 
-    No component works faster than its peak, so the launch takes at least as long as the busiest one, and at most
-    as long as one such part after another.
+    No component works faster than its peak, so the launch takes at least as long as the busiest one. Blocks of the part
+    find caches empty, which later ones may not, so nothing else bounds the time from below. The launch takes at most as
+    long as one such part after another, and at most as long as one block after another on each SM with the busiest
+    component's work after these. Writes that the part deferred may come on top of either.
     """
     if np.isnan(part.waves):
         return LaunchTime(Sample(cycles * part.waves), None)
     least = np.maximum(_least_cycles(trials, part), part.launched * _l2_cycles(trials, part))
     sample = Sample(np.maximum(cycles * part.waves, least))
-    high = np.maximum(cycles * part.launched / part.replayed, least + cycles)
-    return LaunchTime(sample, Interval(float(sample.values.min()), float(high.max())))
+    low, high = sample.values, np.maximum(cycles * part.launched / part.replayed, least + cycles)
+    if states_work(trials):
+        sms = trials.about["gpu"]["sm"]["count"]
+        _, deferred = _dram_cycles(trials, part)
+        by_one_block = cycles * part.launched / min(part.launched, sms)
+        low, high = least, np.minimum(high, by_one_block + least) + (part.launched - part.replayed) * deferred
+    return LaunchTime(sample, Interval(float(low.min()), float(high.max())))
 
 
 def _least_cycles(trials: Trials, part: LaunchPart) -> float:
@@ -127,21 +135,23 @@ def _least_cycles(trials: Trials, part: LaunchPart) -> float:
 
 
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
-    eighth = trials.full_until[:, None] / EIGHTHS
+    eighth = trials.full_until / EIGHTHS
     later = np.diff(trials.blocks_done, axis=1)[:, -_LATER:]
-    each = eighth / np.maximum(later, 1e-9)  # cycles per block, in each later eighth
-    steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
+    an_eighth = np.maximum(later.mean(axis=1), 1e-9)  # blocks done in each
+    steady = eighth / an_eighth
     moved, deferred = _dram_cycles(trials, part)
     block_cycles = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
     more = part.launched - part.replayed
     generations = trials.blocks_done[:, -1] / part.wave
-    varies = t_factor(_LATER) * each.std(axis=1, ddof=1) * np.sqrt(1 + 1 / _LATER)
+    eighths_more = more / an_eighth
+    of_rates = later.std(axis=1, ddof=1) / an_eighth
+    varies = t_factor(_LATER) * of_rates * steady * np.sqrt(1 / eighths_more + 1 / _LATER)
     unsure = np.hypot(varies, block_cycles / (2 * generations))
     # Each of these costs may be that of every block to come.
     low = cycles + more * np.maximum(np.minimum(steady, block_cycles) - unsure, 0)
     high = (
         cycles
-        + more * (np.maximum(steady + 2 * deferred, block_cycles) + unsure)
+        + more * (np.maximum(steady + deferred, block_cycles) + unsure)
         + _last_wave(part) * part.wave * block_cycles
     )
     return LaunchTime(Sample(cycles + more * block_cycles), Interval(float(low.min()), float(high.max())))

@@ -66,6 +66,17 @@ def test_rates_that_vary_widen_the_interval():
     assert varying.interval.width > 1.5 * steady.interval.width
 
 
+def test_differences_average_over_more_blocks():
+    """Of four eighths with 20 blocks on average, the mean of m more has the variance of one times 1/4 + 1/m."""
+    done = np.cumsum([0, *[42] * 4, 10, 30, 10, 30])
+    half_a_generation = 5000 / (2 * 248 / WAVE)
+    of_one = 3.182 * 5000 * np.std([10, 30, 10, 30], ddof=1) / 20
+    for more in (84, 84 * 100):
+        found = RunResult(_trials(336 + more, 336, done)).launch_time
+        expected = np.hypot(of_one * np.sqrt(1 / 4 + 20 / more), half_a_generation)
+        assert found.interval.high - found.cycles.mean == pytest.approx(more * expected, rel=1e-3)
+
+
 def test_what_is_left_dirty_will_be_written():
     """Blocks of 10 cycles, each of which leaves 100 sectors dirty: their write-backs take 67 cycles of DRAM a block."""
     trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680, dirty=168 * 100)
@@ -185,6 +196,17 @@ def test_full_sms_share_issue_slots(tmp_path):
     assert part.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=0.05)
     assert part.kernel_time.mean >= speed_of_light(part).milliseconds
     assert 2 * part.cycles.mean < full.cycles.mean / 7  # of two waves that last as long as a block alone
+
+
+# Blocks after the part hit more often in the first, and wait for write-backs in the second.
+@pytest.mark.parametrize(("workload", "blocks"), [("gather_scatter", "0:448"), ("lbm", "0:384")])
+def test_the_interval_of_a_sparse_part_holds(workload, blocks):
+    full, part = (
+        memsim.simulate(memsim.trace(workload, gpu="tesla-v100", blocks=of), "tesla-v100", trials=1, seed=1)
+        for of in ("all", blocks)
+    )
+    assert not part.trials.full_until.any()
+    assert part.kernel_time_interval.low <= full.kernel_time.mean <= part.kernel_time_interval.high
 
 
 # Whole launches that replay in seconds: of many waves, of a few, and of less than two.
