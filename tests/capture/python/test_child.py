@@ -71,7 +71,7 @@ print(measure(), measure())
     [
         ({}, 0, "tuner 7 tuner 7 7 7"),
         ({"MEMSIM_NO_REPORTS": "1"}, 2, "nan nan"),
-        ({"MEMSIM_NO_REPORTS": "1"}, 0, "tuner 7 launch tuner 7 launch nan nan"),
+        ({"MEMSIM_NO_REPORTS": "1"}, 0, "tuner 7 launch nan nan"),
     ],
 )
 def test_benchmark_functions_may_be_left_out(
@@ -79,6 +79,28 @@ def test_benchmark_functions_may_be_left_out(
 ) -> None:
     """Where the program has launched something; else they are called for that, and a tuner in them still measures."""
     assert _run(_REPORT.format(launches=launches), tmp_path, **variables) == f"{printed}\n"
+
+
+def test_benchmark_functions_are_called_for_each_line(tmp_path: Path) -> None:
+    code = """
+import types
+from memsim_child import driver, timing
+count = [0]
+driver.launches = lambda: count[0]
+module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function)
+timing.take_triton(module)
+
+def measured(name):
+    def function(size, provider):
+        count[0] += 1
+        print(name, size, provider, end=";")
+
+    measure = module.perf_report([types.SimpleNamespace(line_arg="provider")])(function)
+    return [measure(size=size, provider=one) for size in (1, 2) for one in ("a", "b")]
+
+assert str(measured("forward") + measured("backward")) == str([float("nan")] * 8)
+"""
+    assert _run(code, tmp_path, MEMSIM_NO_REPORTS="1") == "forward 1 a;forward 1 b;backward 1 a;backward 1 b;"
 
 
 def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
