@@ -315,6 +315,20 @@ def test_warp_with_static_runtime_is_refused_with_advice(tmp_path: Path) -> None
     assert done[0].stderr.endswith("--use-dynamic-cuda\n") and done[0].stderr.count("\n") == 1 and not done[1].stderr
 
 
+def test_numba_kernels_get_line_numbers_unless_debugged(tmp_path: Path) -> None:
+    code = """
+import types, warnings
+from memsim_child import packages
+warnings.simplefilter("error")
+config = types.SimpleNamespace(CUDA_DEBUGINFO_DEFAULT=0)
+module = types.SimpleNamespace(config=config, jit=lambda *arguments, **named: named.get("lineinfo"))
+packages.set_numba(module)
+warnings.warn("libnvJitLink.so* is too old", RuntimeWarning)
+print(module.jit(), module.jit(debug=True), module.jit(debug=False), module.jit(lineinfo=False))
+"""
+    assert _run(code, tmp_path) == "True None True False\n"
+
+
 def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -> None:
     source = tmp_path / "runtime.c"
     source.write_text("int cudaGetDeviceCount(int *n) { *n = 7; return 0; }")
