@@ -10,6 +10,7 @@ folder are compiled as one translation unit, so that the standard headers are pa
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import re
 import shutil
@@ -138,7 +139,7 @@ def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]
 def _core_units() -> list[LibrarySource]:
     version = NATIVE / "runtime" / "version.cpp"
     return [
-        *_folder_units("core", NATIVE / "core"),
+        *_folder_units("core", NATIVE / "core", "-Og"),  # a sixth less to compile than -O1
         *_folder_units("driver", NATIVE / "driver", "-O0"),
         *_folder_units("runtime", NATIVE / "runtime", "-O0"),
         *(LibrarySource(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
@@ -162,9 +163,22 @@ def _stand_in_units() -> list[LibrarySource]:
 
 
 def listed_names(name: str) -> list[str]:
-    """The names of a list in native/names; its first lines say what they are."""
-    lines = (NATIVE / "names" / f"{name}.txt").read_text().splitlines()
-    return [word for line in lines if not line.startswith("#") for word in line.split()]
+    """The names of a list in native/names; its first lines say what they are.
+
+    Families of names are written as in a shell: ``cublas{C,Z}her{,_v2}`` are four names.
+    """
+    text = re.sub("(?m)^#.*$", "", (NATIVE / "names" / f"{name}.txt").read_text())
+    return [one for word in re.findall(r"(?:\{[^}]*\}|[^\s{}])+", text) for one in _family(word)]
+
+
+def _family(word: str) -> list[str]:
+    """The names that a word with lists in braces stands for.
+
+    >>> _family("cublas{C,Z}her{,_v2}")
+    ['cublasCher', 'cublasCher_v2', 'cublasZher', 'cublasZher_v2']
+    """
+    parts = [re.split(r",\s*", part.strip("{}")) for part in re.findall(r"\{[^}]*\}|[^{}]+", word)]
+    return ["".join(one) for one in itertools.product(*parts)]
 
 
 def _write_tables(folder: Path) -> None:
@@ -226,7 +240,7 @@ class LibraryBuilder:
     objects: Path | None = None
 
     def core(self) -> None:
-        """The CUDA driver and runtime, the library for host memory, and the tools.
+        """The CUDA driver and runtime, and the library for host memory.
 
         Raises:
             CompilerError: g++ is missing or fails. So it is for :meth:`stand_ins`.
@@ -241,10 +255,9 @@ class LibraryBuilder:
         libraries.append(Library(HOST_INPUTS, _named(units, "host_inputs")))
         _write_tables(self.folder)
         self._build(units, libraries)
-        self._build_tools()
 
     def stand_ins(self) -> None:
-        """The libraries that take the place of closed ones."""
+        """The libraries that take the place of closed ones, and the tools that Python packages start."""
         units = _stand_in_units()
         libraries = []
         for name, one in STAND_INS.items():
@@ -255,6 +268,7 @@ class LibraryBuilder:
                 libraries.append(Library(soname, names, _linked_with(name, k), exported))
             (self.folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
         self._build(units, libraries)
+        self._build_tools()
 
     def _build(self, units: Sequence[LibrarySource], libraries: Sequence[Library]) -> None:
         """Compile units, the largest first, and link libraries."""

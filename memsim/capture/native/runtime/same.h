@@ -1,17 +1,26 @@
 // Functions that the runtime API has in common with the driver API: they call the driver's, and remember its error.
 #pragma once
 
-#include "common.h"
+#define MEMSIM_CUDA extern "C" __attribute__((visibility("default")))
+
+// Of common.h, without the standard headers that it includes: they take most of the time that same.cpp compiles.
+namespace memsim {
+struct Function;
+namespace runtime {
+int done(int result);
+int with_function(const void* symbol, Function** function);
+}  // namespace runtime
+}  // namespace memsim
 
 namespace memsim::runtime {
 
 // Parameters of these functions are integers and pointers, six at most. The calling conventions of x86-64 and AArch64
 // pass such parameters in registers, so one signature serves all, and what a function has no parameter for is ignored.
 using Word = long;
-inline Word own(Word stream) { return reinterpret_cast<Word>(per_thread(reinterpret_cast<StreamHandle>(stream))); }
-inline Error resolve(Word* kernel) {
+inline Word own(Word stream) { return stream ? stream : 2; }  // stream 0 is the thread's own
+inline int resolve(Word* kernel) {
   Function* function = nullptr;
-  Error failed = with_function(reinterpret_cast<const void*>(*kernel), &function);
+  int failed = with_function(reinterpret_cast<const void*>(*kernel), &function);
   *kernel = reinterpret_cast<Word>(function);
   return failed;
 }
