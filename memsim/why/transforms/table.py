@@ -64,7 +64,7 @@ def find_transforms(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) 
         case Cause.trees:
             found = [merge_trees()]
         case Cause.few_warps:
-            found = [raise_occupancy()] if fills_gpu(trace, gpu) else divide_threads(trace, gpu)
+            found = [raise_occupancy()] if fills_gpu(trace, gpu) else [*divide_threads(trace, gpu)]
         case _:
             found = []
     return [one for one in found if one is not None]
