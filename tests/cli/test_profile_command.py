@@ -351,7 +351,8 @@ def test_interrupted_capture_keeps_finished_traces(folder, tmp_path, monkeypatch
     assert done.exit_code == 130 and "kept 2 finished traces; memsim profile app.traces replays them" in done.stderr
     assert sorted(one.name for one in (tmp_path / "app.traces").iterdir()) == ["add-0.h5", "halve-1.h5"]
     again = call("profile", "app.cu")
-    assert again.exit_code == 130 and "nothing was kept, as app.traces exists" in again.stderr
+    assert again.exit_code == 130 and "memsim profile app.traces-2 replays them" in again.stderr
+    assert len(list((tmp_path / "app.traces-2").iterdir())) == 2
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):
@@ -377,3 +378,25 @@ def test_what_stands_after_the_program_is_its_own(given, program, its_own):
     place = command.find_separator(list(given))
     assert (given if place is None else given[: place.start]) == program
     assert (None if place is None else given[place.stop :]) == its_own
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--gpu", ""], "--gpu is empty; give a preset"),
+        (["--gpu", "rtx4091"], "rtx4091: name is not in the library; did you mean"),
+        (["--blocks", "-4"], "-4 is not understood; give FIRST:LAST"),
+        (["--blocks", "7:3"], "7:3 names no blocks"),
+    ],
+)
+def test_impossible_options_end_before_program_runs(tmp_path, monkeypatch, options, problem):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("memsim.api.capture", lambda *_, **__: pytest.fail("the program ran"))
+    refused = call("profile", *options, "app.cu")
+    assert refused.exit_code == 2 and problem in refused.stderr and refused.stderr.count("\n") == 1
+
+
+def test_files_of_memsim_are_no_programs(folder, file):
+    for path, reads in ((file, "memsim show"), (next(folder.glob("*.h5")), "memsim run")):
+        refused = call("profile", path)
+        assert refused.exit_code == 2 and reads in refused.stderr and refused.stderr.count("\n") == 1
