@@ -114,16 +114,19 @@ def profile(
     memsim profile app.cu
     memsim profile --gpu a100 ./app matrix.mtx
     memsim profile --gpu h100 script.py --size 4096
+    memsim profile python -m package.module
     memsim profile traces/ -o app.profile.h5
     memsim profile kernel.py n=100000
     """
     from memsim.api import profile_program
+    from memsim.capture.executables import shown_name
     from memsim.report.formats import chosen_format
     from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
     program, chosen = Path(files[0]), chosen_format(format)
-    file = _file(out, program, force)
+    shown = Path(shown_name(files[0], [*files[1:], *(ctx.obj or [])])).name
+    file = _file(out, program.resolve().stem if shown == program.name else shown.removesuffix(".py"), force)
     with Scratch() as scratch:
         workloads = described_workloads(program)
         trace_folder = traces or Path(scratch) / "traces"
@@ -148,7 +151,7 @@ def profile(
                 )  # fmt: skip
         with _keeping(trace_folder if traces is None else None, file), _phases(quiet) as progress:
             found = profile_program(
-                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
+                recorded, gpu, program=shown, quick=quick, seed=seed, jobs=jobs, progress=progress,
                 activities=activities,
             )  # fmt: skip
         found.save(file)
@@ -160,12 +163,12 @@ def profile(
         raise typer.Exit(INTERRUPTED)
 
 
-def _file(out: Path | None, program: Path, force: bool) -> Path:
+def _file(out: Path | None, stem: str, force: bool) -> Path:
     """Where the result goes; one of an earlier profile under the default name is replaced."""
     from memsim.analysis.program import is_program
     from memsim.cli.output import check_file
 
-    file = out or Path(f"{program.resolve().stem}.profile.h5")
+    file = out or Path(f"{stem}.profile.h5")
     check_file(file, force or (out is None and file.is_file() and is_program(file)))
     return file
 
@@ -220,11 +223,13 @@ def _captured(
 ) -> tuple[list[Trace], Activities]:
     """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
+    from memsim.capture.executables import shown_name
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("", hidden=quiet, name=f"running {files[0]}"):
+    shown = shown_name(files[0], [*files[1:], *arguments])
+    with keeping_existing(force), bar("", hidden=quiet, name=f"running {shown}"):
         captured = capture(
             files,
             arguments=arguments,
