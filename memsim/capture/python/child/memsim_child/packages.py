@@ -67,6 +67,44 @@ def set_numba(module):
     warnings.filterwarnings("ignore", "Could not find source for function: <function __")
 
 
+def set_cupy(module):
+    """Raw kernels of CuPy keep line numbers, those of the Python file in which their source stands."""
+    program = getattr(module, "_NVRTCProgram", None)
+    if program is None:
+        return
+    begin, compile_ = program.__init__, program.compile
+
+    def init(self, src, *arguments, **named):
+        place = _place_of(src if isinstance(src, str) else src.decode())
+        self.has_lines = place is not None
+        begin(self, '#line %d "%s"\n%s' % (*place, src) if self.has_lines else src, *arguments, **named)
+
+    def compile(self, options=(), *arguments, **named):
+        known = not {"-lineinfo", "--generate-line-info"}.isdisjoint(options)
+        more = ("-lineinfo",) if self.has_lines and not known else ()
+        return compile_(self, (*options, *more), *arguments, **named)
+
+    program.__init__, program.compile = init, compile
+
+
+def _place_of(source):
+    """Line and path of a text in one of the program's own modules; None: it stands in none of them."""
+    installed = tuple(os.path.realpath(one) + os.sep for one in {sys.prefix, sys.base_prefix})
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if not isinstance(path, str) or not path.endswith(".py") or os.path.realpath(path).startswith(installed):
+            continue
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError):
+            continue
+        at = text.find(source)
+        if at >= 0 and source.strip():
+            return text.count("\n", 0, at) + 1, os.path.abspath(path)
+    return None
+
+
 def prepare_warp(spec):
     """End the program where Warp's library has NVIDIA's static runtime inside, as that of the wheel has."""
     library = os.path.join(os.path.dirname(spec.origin or ""), "bin", "warp.so")

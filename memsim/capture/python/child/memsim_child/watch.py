@@ -82,6 +82,12 @@ def _warp(spec):
     packages.prepare_warp(spec)
 
 
+def _cupy_compiler(module):
+    from memsim_child import packages
+
+    packages.set_cupy(module)
+
+
 def _numba_decorators(module):
     from memsim_child import packages
 
@@ -106,6 +112,7 @@ AFTER = {
     "cuda.bindings.cyruntime": _bindings_runtime,
     "warp.config": _warp_build,
     "numba.cuda.decorators": _numba_decorators,
+    "cupy.cuda.compiler": _cupy_compiler,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,
     "cupy.cuda.cub": _cupy_runtime,
     "cupy.cuda.thrust": _cupy_runtime,
