@@ -1,5 +1,6 @@
 """Settings of packages that are made when they are imported, where no environment variable can make them."""
 
+import copy
 import ctypes
 import functools
 import glob
@@ -85,6 +86,26 @@ def set_cupy(module):
         return compile_(self, (*options, *more), *arguments, **named)
 
     program.__init__, program.compile = init, compile
+
+
+def set_core(module):
+    """Programs of cuda.core keep line numbers, those of the Python file in which their source stands."""
+    # A newer NVRTC is no problem: memsim reads its PTX.
+    warnings.filterwarnings("ignore", "The CUDA driver version is older than the backend version", RuntimeWarning)
+
+    class Program(module.Program):
+        __doc__ = module.Program.__doc__
+
+        def __init__(self, code, code_type, options=None):
+            place = _place_of(code) if isinstance(code, str) and code_type.lower() == "c++" else None
+            if place is not None:
+                code = '#line %d "%s"\n%s' % (*place, code)
+                options = module.ProgramOptions() if options is None else copy.copy(options)
+                if getattr(options, "lineinfo", True) is None:
+                    options.lineinfo = True
+            super().__init__(code, code_type, options)
+
+    module.Program = Program
 
 
 def _place_of(source):

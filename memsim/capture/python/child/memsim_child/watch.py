@@ -88,6 +88,12 @@ def _cupy_compiler(module):
     packages.set_cupy(module)
 
 
+def _cuda_core(module):
+    from memsim_child import packages
+
+    packages.set_core(module)
+
+
 def _numba_decorators(module):
     from memsim_child import packages
 
@@ -110,6 +116,7 @@ AFTER = {
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
     "torch._inductor.runtime.triton_heuristics": _inductor_tuner,
     "cuda.bindings.cyruntime": _bindings_runtime,
+    "cuda.core": _cuda_core,
     "warp.config": _warp_build,
     "numba.cuda.decorators": _numba_decorators,
     "cupy.cuda.compiler": _cupy_compiler,
