@@ -79,7 +79,7 @@ call("cuModuleGetFunction", ctypes.byref(function), module, b"fill")
 call("cuMemAlloc_v2", ctypes.byref(out), 1 << 20)
 arguments = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(out), ctypes.c_void_p))
 host = (ctypes.c_uint32 * 1024)()
-for blocks in (4, 3, 3):
+for blocks in (4, 3, 3, 3, 3):  # the last ones are not traced, as they access what the ones before access
     call("cuMemsetD32_v2", out, 7, 1024)
     call("cuLaunchKernel", function, blocks, 1, 1, 256, 1, 1, 0, None, arguments, None)
     call("cuMemcpyDtoH_v2", host, out, 4096)
@@ -97,4 +97,4 @@ def test_untraced_launches_of_machine_code_store_results(tmp_path):
     captured = memsim.capture(
         tmp_path / "program.py", arguments=[str(cubin)], out=tmp_path / "t.h5", gpu="rtx4090", to_end=True
     )
-    assert captured.exit_code == 0 and captured.launches == {"fill": 3}
+    assert captured.exit_code == 0 and captured.launches == {"fill": 5}
