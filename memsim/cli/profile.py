@@ -118,29 +118,33 @@ def profile(
     memsim profile app.cu
     memsim profile --gpu a100 ./app matrix.mtx
     memsim profile --gpu h100 script.py --size 4096
+    memsim profile python -m package.module
     memsim profile traces/ -o app.profile.h5
     memsim profile kernel.py n=100000
     """
     from memsim.api import profile_program
+    from memsim.capture.executables import shown_name
     from memsim.report.formats import chosen_format
     from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
-    chosen, file = chosen_format(format), _file(out, Path(files[0]), force)
-    _check_request(Path(files[0]), gpu, blocks)
+    program, chosen = Path(files[0]), chosen_format(format)
+    shown = Path(shown_name(files[0], [*files[1:], *(ctx.obj or [])])).name
+    file = _file(out, program.resolve().stem if shown == program.name else shown.removesuffix(".py"), force)
+    _check_request(program, gpu, blocks)
     for_programs = {"--kernel": kernel, "--every-launch": every_launch, "-I": include, "-D": define, "-l": library,
                     "--std": std != CPP_STANDARD}  # fmt: skip
     options = {"kernel": kernel, "stand_ins": not every_launch, "includes": include or [], "definitions": define or [],
                "libraries": library or [], "standard": std}  # fmt: skip
     with Scratch() as scratch:
         folder = traces or Path(scratch) / "traces"
-        program = _Program(files, ctx.obj or [], folder, gpu, all_blocks(blocks, whole), force, quiet)
+        request = _Program(files, ctx.obj or [], folder, gpu, all_blocks(blocks, whole), force, quiet)
         kept = partial(_keeping, folder if traces is None else None, file)
         with kept(), programs_print_to_stderr(chosen):
-            recorded, activities = _recorded(program, traces, for_programs, options)
+            recorded, activities = _recorded(request, traces, for_programs, options)
         with kept(), _phases(quiet) as progress:
             found = profile_program(
-                recorded, gpu, program=Path(files[0]).name, quick=quick, seed=seed, jobs=jobs, progress=progress,
+                recorded, gpu, program=shown, quick=quick, seed=seed, jobs=jobs, progress=progress,
                 activities=activities,
             )  # fmt: skip
         found.save(file)
@@ -221,12 +225,12 @@ def _check_request(program: Path, gpu: str | None, blocks: str | None) -> None:
         raise InputError(program, "program", "is no program; if it is a trace, memsim run replays it")
 
 
-def _file(out: Path | None, program: Path, force: bool) -> Path:
+def _file(out: Path | None, stem: str, force: bool) -> Path:
     """Where the result goes; one of an earlier profile under the default name is replaced."""
     from memsim.analysis.program import is_program
     from memsim.cli.output import check_file
 
-    file = out or Path(f"{program.resolve().stem}.profile.h5")
+    file = out or Path(f"{stem}.profile.h5")
     check_file(file, force or (out is None and file.is_file() and is_program(file)))
     return file
 
@@ -268,11 +272,13 @@ def _described(program: _Program, workloads: list[str]) -> list[Trace]:
 def _captured(program: _Program, options: Mapping[str, Any]) -> tuple[list[Trace], Activities]:
     """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
+    from memsim.capture.executables import shown_name
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with keeping_existing(program.force), bar("", hidden=program.quiet, name=f"running {program.files[0]}"):
+    shown = shown_name(program.files[0], [*program.files[1:], *program.arguments])
+    with keeping_existing(program.force), bar("", hidden=program.quiet, name=f"running {shown}"):
         captured = capture(
             program.files,
             arguments=program.arguments,
