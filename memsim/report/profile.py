@@ -99,10 +99,12 @@ def _too_short(result: ProgramResult) -> list[str]:
 
 
 def _advice(result: ProgramResult) -> list[str]:
-    """What to try, of each kernel with a finding."""
-    lines = [
-        f"{shortened(one['kernel'], _NAME)}: try: {one['advice']}" for one in result.about["findings"] if one["advice"]
-    ]
+    """What to try, once for all kernels with the same advice."""
+    kernels: dict[str, list[str]] = {}
+    for one in result.about["findings"]:
+        if one["advice"]:
+            kernels.setdefault(one["advice"], []).append(shortened(one["kernel"], _NAME))
+    lines = [f"{', '.join(names)}: try: {advice}" for advice, names in kernels.items()]
     return ["\n".join(fill(line, prose_columns(), subsequent_indent="  ") for line in lines)] if lines else []
 
 
