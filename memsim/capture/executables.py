@@ -17,7 +17,8 @@ from memsim.support.errors import InputError
 
 FLAGS = (
     "build it with: nvcc -cudart shared -gencode arch=compute_89,code=compute_89 (CMake: "
-    "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual), or with memsim nvcc instead of nvcc"
+    "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual), or from its beginning with memsim's "
+    'toolkit: PATH="$(memsim nvcc --memsim-toolkit)/bin:$PATH"'
 )
 SUPPORTED_RUNTIMES = (12, 13)
 _FAT_BINARIES = (".nv_fatbin", ".nv_relfatbin", "__nv_relfatbin")

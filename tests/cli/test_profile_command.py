@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 
@@ -211,6 +212,29 @@ def test_kernel_with_many_grids_has_one_row(file):
     assert launches == "27" and float(time) / scale == pytest.approx(9 * slow.time.mean, rel=1e-3)
     chosen = [label for label, _ in _kernels_to_explain(many)]
     assert chosen[0] == many.labels()[0] and set(chosen) <= set(many.labels())
+
+
+def test_kernels_whose_long_names_agree_stay_apart(file):
+    result = ProgramResult.load(file)
+    (slow, fast), policy = result.groups, "cub::detail::for_each::policy_hub_t::policy_500_t, long"
+    tail = ", thrust::counting_iterator<long, thrust::use_default, thrust::use_default> > >"
+    functions = ("fill<int*, int>", "fill<float*, float>", "app::scale<int>", "app::shift<int>")
+    kernels = [f"static_kernel<{policy}, op_wrapper_t<long, {one}{tail}" for one in functions]
+    alike = [[replace(slow, kernel=kernel)] * number for kernel, number in zip(kernels, (1, 1, 9, 12), strict=True)]
+    many = ProgramResult([*alike[0], *alike[1], *alike[2], *alike[3], fast], result.about | {"findings": []})
+    table = next(one for one in profile_output(many).blocks() if isinstance(one, PrintedTable))
+    names = [row[0] for row in table.rows]
+    assert len(names) == len(set(names)) == 5 and all(len(name) <= 40 for name in names)
+    for word in ("fill<int*, int>", "fill<float*, float>", "scale<int>", "shift<int>"):
+        assert sum(word in name for name in names) == 1
+
+
+def test_same_advice_is_printed_once(file):
+    result = ProgramResult.load(file)
+    found = {"cause": "few warps", "location": "", "gain": 0.1, "upper_bound": 0.1, "advice": "launch more threads"}
+    both = [found | {"kernel": label} for label in result.labels()]
+    *_, advice = profile_output(ProgramResult(result.groups, result.about | {"findings": both})).blocks()
+    assert advice == f"{', '.join(result.labels())}: try: launch more threads"
 
 
 def test_longest_grid_of_many_is_explained(file):
