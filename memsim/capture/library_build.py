@@ -62,12 +62,17 @@ class StandIn:
 
     @property
     def text(self) -> str:
-        """C++ text of the functions that it lacks: weak symbols, which give way to the implementations."""
+        """C++ text of the functions without an implementation; weak symbols give way to those that have one."""
         if not self.names:
             return _EMPTY_SOURCE
         facts = f'const LibraryFacts library = {{"{self.title}", {self.not_supported}}};'
-        lines = [f'#include "{NATIVE}/libraries/common/report.h"', f"namespace standin {{ {facts} }}"]
+        headers = ("libraries/common/report.h", "core/jump.h")
+        lines = [*(f'#include "{NATIVE}/{header}"' for header in headers), f"namespace standin {{ {facts} }}"]
+        answers = dict(word.split("=") for word in listed_names("answers"))
         for name in listed_names(self.names):
+            if name in answers:
+                lines.append(_answering(name, answers[name]))
+                continue
             body = f'return standin::not_supported("{name}");' if self.not_supported else "return 0;"
             lines.append(f'extern "C" __attribute__((weak, visibility("default"))) long {name}() {{ {body} }}')
         return "\n".join(lines) + "\n"
@@ -160,6 +165,23 @@ def _stand_in_units() -> list[LibrarySource]:
         ),
         *(LibrarySource(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in STAND_INS.items()),
     ]
+
+
+def _answering(name: str, answer: str) -> str:
+    """C++ text of a function of the list of answers.
+
+    >>> _answering("curandGenerateSeeds", "0")
+    'MEMSIM_EXPORT int curandGenerateSeeds() { return 0; }'
+    >>> _answering("cufftGetSize", "0:2")
+    'MEMSIM_EXPORT int cufftGetSize(long, uint64_t* to2) { *to2 = 0; return 0; }'
+    """
+    if not answer[0].isdigit():
+        return f"MEMSIM_OTHER_NAME({name}, {answer})"
+    value, _, places = answer.partition(":")
+    types = {int(place.strip("i")): "int" if "i" in place else "uint64_t" for place in places.split("+") if place}
+    parameters = (f"{types[k]}* to{k}" if k in types else "long" for k in range(1, max(types, default=0) + 1))
+    body = "".join(f"*to{k} = {value}; " for k in types)
+    return f"MEMSIM_EXPORT int {name}({', '.join(parameters)}) {{ {body}return 0; }}"
 
 
 def listed_names(name: str) -> list[str]:
