@@ -9,9 +9,9 @@ from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from memsim.analysis import compare
 from memsim.analysis.table import html_table
 from memsim.interactive_result import texts_first
-from memsim.studies import compare
 from memsim.studies.result import StudyTrials as _StudyResult
 from memsim.studies.run import DesignStudy as _Study
 

@@ -6,10 +6,10 @@ import pytest
 import synthetic
 
 import memsim
+from memsim.analysis.compare import compare
 from memsim.analysis.result import RunResult as Bare
 from memsim.interactive import held
 from memsim.interactive_result import Result
-from memsim.studies.compare import compare
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Writes a list of Python programs: which files are taken of which repositories, and how each is run.
 
     python -m experiments.python_programs.choosing CHECKOUTS > programs.csv
-    python -m experiments.python_programs.choosing CHECKOUTS eighth > eighth.csv
+    python -m experiments.python_programs.choosing CHECKOUTS eighth > eighth.csv      # or ninth
 
 CHECKOUTS holds the repositories as ``owner+name``. The rules are in README.md. They were fixed before any program was
 tried.
@@ -248,6 +248,46 @@ EIGHTH = (
     Pool("cute", "kaakkkaaaa/cute-dsl", ("**/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__"),
 )
 
+OTHER_TESTS = r"golden|helpers|conftest|validation|fake|deprecated|benchmark"
+NINTH = (
+    Pool("triton", "KindRoach/learn-triton", ("**/*.py",), 2, "script", TRITON_SCRIPT),
+    Pool("triton", "shizhengLi/cuda-triton-learning", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "gmongaras/Triton_Kernels", ("**/*.py",), 1, "script", r"@triton\.jit"),
+    Pool("triton", "NavneetKanna/flash-attention-triton", ("**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "LeoYangXY/learn-cuda-cute-triton", ("triton/**/*.py",), 1, "script", TRITON_SCRIPT),
+    Pool("triton", "DeepWok/mase-triton", ("test/test_*.py",), 1, "pytest", "", OTHER_TESTS),
+    Pool("triton", "leonematt/triton_kernels", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "LarocheC/gru-triton", ("tests/test_triton_*.py",), 1, "pytest"),
+    Pool("triton", "L-Reichardt/spconv-triton", ("tests/test_*.py",), 1, "pytest", "", OTHER_TESTS),
+    Pool("triton", "databricks/megablocks", ("tests/ops/*_test.py",), 1, "pytest"),
+    Pool("triton", "FlagOpen/FlagAttention", ("tests/flag_attn/test_*.py",), 1, "pytest"),
+    Pool("triton", "hzeng2000/KernelBench", ("runs/*cuda*/*.py",), 1, "model", "load_inline"),
+    Pool("triton", "yenhao-huang/KernelBench", ("runs/openrouter*/*.py",), 1, "model", "load_inline"),
+    Pool("triton", "yenhao-huang/KernelBench", ("runs/ralph_codex_cuda_all/**/*.py",), 1, "model", "load_inline"),
+    Pool("cupy", "Mog9/FlashAttention-CuPy", ("main.py",), 1, "script"),
+    Pool("cupy", "herniqeu/Benchmark-OpenMP-CUDA-Cupy", ("src/cupy/*.py",), 1, "script"),
+    Pool("cupy", "mritools/cupyimg", ("cupyimg/scipy/**/test_*.py",), 1, "pytest"),
+    Pool("numba", "LooDaHu/CUDA-numba", ("*.py",), 1, "script", r"numba import cuda"),
+    Pool("numba", "karimshahi/cuda-python-examples", ("*.py",), 1, "script", r"@cuda\.jit"),
+    Pool("numba", "gcapes/intro-cuda-python", ("code/*.py",), 1, "script", "cuda"),
+    Pool("cuda-python", "leofang/cuda-python", ("cuda_core/examples/*.py",), 1, "script", "", r"gl_|multi_gpu|cpu"),
+    Pool("cuda-python", "leofang/cuda-python", ("cuda_bindings/examples/*/*.py",), 1, "script", "", r"p2p|nvidia_smi"),
+    Pool(
+        "cute", "blurSong/cute-dsl-cookbook", ("python/*/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__", "sm120"
+    ),
+)
+LISTS = {"": POOLS, "eighth": EIGHTH, "ninth": NINTH}
+
+
+def reference(checkouts: Path, repository: str, file: str) -> str:
+    """The KernelBench task of a generated kernel: by level and problem in its path, or the file itself."""
+    named = re.search(r"level_(\d+)[/_]problem_(\d+)", file)
+    if not named:
+        return file
+    root = checkouts / repository.replace("/", "+")
+    task = next(root.glob(f"KernelBench/level{named[1]}/{named[2]}_*.py"))
+    return str(task.relative_to(root))
+
 
 def commit(checkouts: Path, repository: str) -> str:
     """The checked-out commit of a repository."""
@@ -262,13 +302,13 @@ def main(checkouts: Path, name: str = "") -> None:
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(["language", "repository", "commit", "file", "how", "arguments", "gpu"])
     triton = 0
-    for pool in EIGHTH if name == "eighth" else POOLS:
+    for pool in LISTS[name]:
         if pool.count:
             head = commit(checkouts, pool.repository)
-            for file in pool.files(checkouts, middle=name == "eighth"):
+            for file in pool.files(checkouts, middle=bool(name)):
                 triton += pool.language == "triton"
                 newest = name == "eighth" and pool.language == "triton" and triton % 3 == 0  # every third: Triton 3.9
-                arguments = file if pool.how == "model" else pool.arguments
+                arguments = reference(checkouts, pool.repository, file) if pool.how == "model" else pool.arguments
                 language = "triton-3.9" if newest else pool.language
                 out.writerow([language, pool.repository, head, file, pool.how, arguments, pool.gpu])
 

@@ -14,10 +14,11 @@ import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
+from memsim.analysis.sobol import Indices
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.report.figure_style import panels, styled, write
-from memsim.studies.sobol import Indices, of_study
+from memsim.studies.sobol import of_study
 
 GPUS = ("tesla-v100", "h100")
 # Small: a wave of blocks or less, whose replay takes some hundredths of a second.

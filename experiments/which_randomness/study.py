@@ -13,8 +13,8 @@ import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
+from memsim.analysis.sobol import Indices
 from memsim.report.figure_style import SERIES, panels, styled, write
-from memsim.studies.sobol import Indices
 from memsim.studies.sources import BySource
 from memsim.support import library
 

@@ -8,9 +8,10 @@ dirty, and for turning its bus from reads to each drain of these writes and back
 stores, which may still be queued when a short replay ends; so c is also at least what L2's slices take, at their peak,
 for a block's sectors.
 
-The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
-may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
-which the bus may have to turn for each, and by a last wave that is not full.
+The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (those of
+the blocks to come may differ as these do, so their mean differs less), by the share of one generation of blocks among
+those replayed, by the deferred write-backs, which may delay blocks by all that they take, and by a last wave that is
+not full.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import numpy as np
 
 from memsim.analysis.block_estimate import around, block_estimate, is_sampled
 from memsim.analysis.l2_rates import slice_cycles
+from memsim.analysis.needed_work import dram_sector_cycles, needed_work
 from memsim.analysis.statistics import Interval, Sample, t_factor
+from memsim.analysis.utilization import constant_cycles, load_store_cycles, states_work
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
@@ -85,7 +88,7 @@ def launch_time(trials: Trials) -> LaunchTime:
         sample = Sample(cycles)
         return LaunchTime(sample, sample.spread())
     if not trials.full_until.all():
-        return _by_waves(cycles, part, _l2_cycles(trials, part))
+        return _by_waves(trials, cycles, part)
     return _by_rate(trials, cycles, part)
 
 
@@ -97,35 +100,58 @@ def _by_groups(trials: Trials) -> LaunchTime:
     return LaunchTime(sample, around(spread, found.half_width))
 
 
-def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> LaunchTime:
-    """Of a part that never fills the GPU: at least as long as its blocks alone, at most one such part at a time.
+def _by_waves(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
+    """Of a part that never fills the GPU: at least as long as its blocks alone, as if SMs held more at no cost.
 
-    Where L2 takes longer for the launch's sectors than that, it is busy from its first request to its last.
+    No component works faster than its peak, so the launch takes at least as long as the busiest one. Blocks of the part
+    find caches empty, which later ones may not, so nothing else bounds the time from below. The launch takes at most as
+    long as one such part after another, and at most as long as one block after another on each SM with the busiest
+    component's work after these. Writes that the part deferred may come on top of either.
     """
     if np.isnan(part.waves):
         return LaunchTime(Sample(cycles * part.waves), None)
-    least = part.launched * l2_cycles
+    least = np.maximum(_least_cycles(trials, part), part.launched * _l2_cycles(trials, part))
     sample = Sample(np.maximum(cycles * part.waves, least))
-    high = max(float(cycles.max()) * part.launched / part.replayed, float((least + cycles).max()))
-    return LaunchTime(sample, Interval(float(sample.values.min()), high))
+    low, high = sample.values, np.maximum(cycles * part.launched / part.replayed, least + cycles)
+    if states_work(trials):
+        sms = trials.about["gpu"]["sm"]["count"]
+        _, deferred = _dram_cycles(trials, part)
+        by_one_block = cycles * part.launched / min(part.launched, sms)
+        low, high = least, np.minimum(high, by_one_block + least) + (part.launched - part.replayed) * deferred
+    return LaunchTime(sample, Interval(float(low.min()), float(high.max())))
+
+
+def _least_cycles(trials: Trials, part: LaunchPart) -> float:
+    """Cycles that the launch's busiest component works for it, L2's stores aside; 0 where a result does not state it.
+
+    Of DRAM and L2 what the launch cannot avoid: others of their sectors may come for the part's first blocks only.
+    """
+    if not states_work(trials):
+        return 0.0
+    sm, times = trials.about["gpu"]["sm"], part.launched / part.replayed
+    by_sms = (sum(of(op, sm) for op in trials.ops) for of in (load_store_cycles, constant_cycles))
+    needed = needed_work(trials, times).cycles.values()
+    return max(*needed, *(times * taken / sm["count"] for taken in by_sms))
 
 
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
-    eighth = trials.full_until[:, None] / EIGHTHS
+    eighth = trials.full_until / EIGHTHS
     later = np.diff(trials.blocks_done, axis=1)[:, -_LATER:]
-    each = eighth / np.maximum(later, 1e-9)  # cycles per block, in each later eighth
-    steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
+    an_eighth = np.maximum(later.mean(axis=1), 1e-9)  # blocks done in each
+    steady = eighth / an_eighth
     moved, deferred = _dram_cycles(trials, part)
     block_cycles = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
     more = part.launched - part.replayed
     generations = trials.blocks_done[:, -1] / part.wave
-    varies = t_factor(_LATER) * each.std(axis=1, ddof=1) * np.sqrt(1 + 1 / _LATER)
+    eighths_more = more / an_eighth
+    of_rates = later.std(axis=1, ddof=1) / an_eighth
+    varies = t_factor(_LATER) * of_rates * steady * np.sqrt(1 / eighths_more + 1 / _LATER)
     unsure = np.hypot(varies, block_cycles / (2 * generations))
     # Each of these costs may be that of every block to come.
     low = cycles + more * np.maximum(np.minimum(steady, block_cycles) - unsure, 0)
     high = (
         cycles
-        + more * (np.maximum(steady + 2 * deferred, block_cycles) + unsure)
+        + more * (np.maximum(steady + deferred, block_cycles) + unsure)
         + _last_wave(part) * part.wave * block_cycles
     )
     return LaunchTime(Sample(cycles + more * block_cycles), Interval(float(low.min()), float(high.max())))
@@ -205,12 +231,23 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
     between two drains. Once L2 is turned over, the rate at which blocks end includes their writes.
     """
     gpu: dict[str, Any] = trials.about["gpu"]
-    dram = gpu["dram"]
-    moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))
-    a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
+    dram, moved = gpu["dram"], _moved_sectors(trials) / part.replayed
     deferred = np.where(_turned_over(trials), 0, deferred_writes(trials)) / (part.launched - part.replayed)
-    drains = np.minimum(deferred / max(dram["write_high"] - dram["write_low"], 1), moved / part.replayed)
-    return moved / part.replayed * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+    drains = np.minimum(deferred / _drained_sectors(gpu), moved)
+    a_sector = dram_sector_cycles(gpu)
+    return moved * a_sector, deferred * a_sector + drains * _idle_cycles(dram, gpu["sm"]["clock_mhz"])
+
+
+def _drained_sectors(gpu: dict[str, Any]) -> int:
+    """Sectors of a drain of writes, each of whose entries has as many of a line's as an entry holds."""
+    dram = gpu["dram"]
+    an_entry = min(dram.get("entry_sectors", 1), gpu["l2"]["line_bytes"] // _SECTOR_BYTES)
+    return int(max(dram["write_high"] - dram["write_low"], 1) * an_entry)
+
+
+def _moved_sectors(trials: Trials) -> np.ndarray:
+    """Sectors that DRAM moved in a trial: [t]."""
+    return np.asarray(trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2)))
 
 
 def _idle_cycles(dram: dict[str, Any], clock_mhz: float) -> float:

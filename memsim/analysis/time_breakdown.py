@@ -37,14 +37,10 @@ import numpy as np
 
 from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, sector_cycles
 from memsim.analysis.launch_time import LaunchPart, deferred_writes
+from memsim.analysis.needed_work import ON_CHIP, dram_sector_cycles, least_load_store_cycles
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
-from memsim.analysis.speed_of_light import (
-    ON_CHIP,
-    SpeedOfLight,
-    dram_sector_cycles,
-    least_load_store_cycles,
-    speed_of_light,
-)
+from memsim.analysis.speed_of_light import SpeedOfLight, speed_of_light
 from memsim.analysis.utilization import (
     CONSTANTS,
     DRAM,
@@ -207,8 +203,9 @@ def _waiting(result: RunResult, part: LaunchPart, bound: float, total: float) ->
     few = min(left - queued - idle, (spread - idle) * (1 - held / could))
     yield TimeCause.idle, idle, f"{_blocks(part.launched)} for {sms:,} SMs"
     yield TimeCause.occupancy, few, f"an SM holds {held:,} of {could:,} warps"
-    yield TimeCause.queueing, queued, f"{limit}, busy for {busy:.0%} of the replay"
-    yield TimeCause.latency, left - queued - idle - few, f"no component is busy for more than {busy:.0%} of the replay"
+    yield TimeCause.queueing, queued, f"{limit}, busy for {percent(busy)} of the replay"
+    waiting = left - queued - idle - few
+    yield TimeCause.latency, waiting, f"no component is busy for more than {percent(busy)} of the replay"
 
 
 def _blocks(count: int) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.l2_rates import l2_clocks, partial_store_cycles, read_cycles, slice_cycles
-from memsim.analysis.result import RunResult
+from memsim.montecarlo.trials import Trials
+
+if TYPE_CHECKING:  # analysis.result uses this module
+    from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
@@ -117,12 +120,17 @@ def bandwidth_used(result: RunResult) -> float:
     return moved * timing["burst"] / (dram["channels"] * dram["clock_mhz"] * microseconds)
 
 
-def warp_instructions(result: RunResult) -> float:
+def states_work(trials: Trials) -> bool:
+    """Whether a result states all that its trace executes; older ones do not."""
+    return "executed" in trials.about and all("profile" in op for op in trials.ops)
+
+
+def warp_instructions(trials: Trials) -> float:
     """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not known."""
-    about = result.trials.about
-    if "executed" not in about or not all("profile" in op for op in result.trials.ops):
+    about = trials.about
+    if not states_work(trials):
         return float("nan")
-    memory = sum(op["profile"]["instructions"] for op in result.trials.ops)
+    memory = sum(op["profile"]["instructions"] for op in trials.ops)
     return float(memory + about["executed"]["compute_instructions"] + about["executed"]["masked"])
 
 
@@ -204,4 +212,4 @@ def _pipe(result: RunResult) -> list[ComponentUtilization]:
 def _issue(result: RunResult) -> float:
     sm = result.trials.about["gpu"]["sm"]
     slots = sm["count"] * result.cycles.mean * sm["issue_per_cycle"] / sm["issue_cycles"]
-    return warp_instructions(result) / slots
+    return warp_instructions(result.trials) / slots

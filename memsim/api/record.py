@@ -12,6 +12,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.capture.server import Captured
+    from memsim.capture.timer import LaunchTimer
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
     from memsim.sources.selection import CaptureSelection
@@ -148,14 +149,19 @@ def _capture_program(
     """Run a program as it is, which has no use for options of the compiler."""
     for option in (name for name, value in for_compiler.items() if value):
         raise InputError(program, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
+
+    def timer() -> LaunchTimer:
+        from memsim.exploration.benchmark_timer import BenchmarkTimer
+
+        return BenchmarkTimer(gpu)
+
     if not program.endswith(".py"):
         from memsim.capture.session import capture_executable
 
-        return capture_executable(program, arguments, out, gpu, selection, progress)
+        return capture_executable(program, arguments, out, gpu, selection, progress, timer)
     from memsim.capture.python.script import capture_script
-    from memsim.exploration.benchmark_timer import BenchmarkTimer
 
-    return capture_script(Path(program), arguments, out, gpu, selection, progress, BenchmarkTimer(gpu))
+    return capture_script(Path(program), arguments, out, gpu, selection, progress, timer())
 
 
 def capture_ptx(

@@ -216,9 +216,9 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
         found.speedup, found.speedup_interval, found.pairing.why_not
         found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
     """
+    from memsim.analysis.compare import compare as side_by_side
     from memsim.interactive import held
     from memsim.interactive_result import Result
-    from memsim.studies.compare import compare as side_by_side
 
     one, other = (Result.load(each, convention) if isinstance(each, str | Path) else each for each in (first, second))
     return held(side_by_side(one, other))

@@ -26,6 +26,8 @@ BAD_INPUT = 2  # exit code
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _NOT_FOUND = re.compile(rb"error: +(\S+): No such file or directory")
 CMAKE_TEST = "CMakeCUDACompilerId"  # the program that CMake compiles to identify the compiler
+CMAKE_QUESTION = "__cmake_determine_cuda"  # what CMake gives to nvcc -v to learn the toolkit's folder
+_TOP = re.compile(rb"^#\$ TOP=.*$", re.MULTILINE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -51,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     """Run nvcc, a second time with older_headers if it needs them; pass its messages on; returns its exit code.
 
-    The wheels of headers that it did not find are named.
+    The wheels of headers that it did not find are named. CMake gets the folder of memsim's toolkit, so that
+    ``CUDA::cudart_static``, which it gives to the linker by its path, is memsim's runtime.
     """
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False)
     if done.returncode and uses_older_cuda(done.stderr.decode("utf-8", "replace")):
@@ -59,7 +62,11 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
         if older is not None:
             again = [command[0], f"-I{older}", *command[1:]]
             done = subprocess.run(again, env=environment, stderr=subprocess.PIPE, check=False)
-    sys.stderr.buffer.write(done.stderr)
+    messages = done.stderr
+    if CMAKE_QUESTION in command:
+        top = os.fsencode(toolkit_folder(find_compiler()))
+        messages = _TOP.sub(lambda _: b"#$ TOP=" + top, messages)
+    sys.stderr.buffer.write(messages)
     sys.stderr.buffer.flush()
     for header in dict.fromkeys(one.decode("utf-8", "replace") for one in _NOT_FOUND.findall(done.stderr)):
         if wheel := wheel_of(header):

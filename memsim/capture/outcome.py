@@ -33,9 +33,9 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
     if not stopped and code and not _is_due_to_repeats(launches, code):
         how = f"was ended by {_signal(-code)}{_position(launches)}" if code < 0 else f"ended with exit code {code}"
+        if code > 0 and launches.latest is None and not launches.entries:
+            how += " before its first launch"
         why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
-        if launches.latest is None:
-            why += "; give arguments after -- if it needs some"
         if launches.incomplete:
             why += f"; its data were wrong ({', '.join(launches.incomplete)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,9 +12,10 @@ from memsim.capture.build import Sources, build, check_sources
 from memsim.capture.executables import check_program, find_program, read_executable
 from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
-from memsim.capture.python.environment import python_variables
+from memsim.capture.python.environment import NO_REPORTS, python_variables
 from memsim.capture.server import Captured, serve
 from memsim.capture.stored_captures import StoredCapture
+from memsim.capture.timer import LaunchTimer
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import check_output, check_several
 from memsim.sources.ptx.origin import Origin, origin_of
@@ -82,13 +83,16 @@ def capture_executable(
     gpu: GPU,
     selection: CaptureSelection,
     progress: Progress | None = None,
+    timer: Callable[[], LaunchTimer] | None = None,
 ) -> Captured:
     """Run an executable and write the memory traces of its wanted launches.
 
     Args:
         name: the executable, as a shell finds it; it must link the shared CUDA runtime and contain PTX, or
-            machine code for the GPU. A script that starts such programs is taken as well.
+            machine code for the GPU. A script that starts such programs is taken as well, and so is a Python, as in
+            ``python -m package.module``, or a program in Python, as ``pytest``.
         arguments, out, gpu, selection, progress: as for :func:`capture_sources`.
+        timer: makes what times launches, for programs in Python that tune themselves.
 
     Raises:
         InputError: as there; or the executable has the static CUDA runtime, or no code for the GPU.
@@ -103,13 +107,14 @@ def capture_executable(
     if found is not None and found.fat_binaries:
         return _run(command, arguments, name, out, gpu, selection, origin, progress)
     with Scratch() as scratch:  # a Python, or what may start one
-        return _run(command, arguments, name, out, gpu, selection, origin, progress, Path(scratch))
+        times = timer and timer()
+        return _run(command, arguments, name, out, gpu, selection, origin, progress, Path(scratch), timer=times)
 
 
 def _run(
     command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, selection: CaptureSelection,
     origin: Origin, progress: Progress | None, scratch: Path | None = None,
-    inputs: Mapping[str, str] = MappingProxyType({}),
+    inputs: Mapping[str, str] = MappingProxyType({}), timer: LaunchTimer | None = None,
 ) -> Captured:  # fmt: skip
     about = {"arguments": shlex.join(arguments)} if arguments else {}
     needed = read_executable(Path(command[0]))
@@ -117,4 +122,8 @@ def _run(
     variables = environment(libraries, Path(command[0]), gpu, reports=bool(inputs)) | dict(inputs)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)
-    return serve(command, variables, gpu, selection, out, shown=shown, origin=origin, about=about, progress=progress)
+        if selection.stand_ins:
+            variables[NO_REPORTS] = "1"
+    return serve(
+        command, variables, gpu, selection, out, shown=shown, origin=origin, about=about, progress=progress, timer=timer
+    )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memsim.analysis.percent import percent
 from memsim.cli.options import Gpu, Jobs
 from memsim.gpu.defaults import DEFAULT_GPU
 
@@ -65,7 +66,7 @@ def _line(one: dict[str, Any]) -> str:
     if one["time_us"] is not None:
         text += f", {one['time_us']['mean']:.4g} µs, bound by {one['bound_by']['part']}"
         if one["of_best"] is not None:
-            text += f", {100 * one['of_best']:.0f} % of the best possible speed"
+            text += f", {percent(one['of_best'])} of the best possible speed"
     if one["error"] is not None:
         location = f"{one['error']['file']}:{one['error']['line']}: " if one["error"]["line"] else ""
         text += f": {location}{one['error']['text']}"

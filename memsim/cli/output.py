@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from memsim.cli.colour import painted
 from memsim.support.files import check_writable, keeping_existing, replacing, writing
-from memsim.support.terminal import painted
 from memsim.support.text import printable
 
 if TYPE_CHECKING:

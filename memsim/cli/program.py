@@ -10,10 +10,10 @@ from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
+    from memsim.analysis.compare_programs import ProgramComparison
     from memsim.analysis.program import ProgramResult
     from memsim.analysis.result import RunResult
     from memsim.report.figure_options import FigureOptions
-    from memsim.studies.compare_programs import ProgramComparison
     from memsim.why import Bottleneck
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
@@ -83,8 +83,8 @@ def compared_programs(paths: list[Path], convention: Convention, format: str) ->
     Raises:
         InputError: some files are profiles and some are not.
     """
+    from memsim.analysis.compare_programs import compare_programs
     from memsim.report.compare_programs import programs_output
-    from memsim.studies.compare_programs import compare_programs
 
     loaded = _all_programs(paths, convention, "memsim compare")
     if not loaded:

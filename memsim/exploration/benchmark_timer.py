@@ -22,12 +22,12 @@ import numpy as np
 
 from memsim.analysis.launch_time import launch_time
 from memsim.capture.arena import ProcessMemory
+from memsim.exploration.l2_flush import fill_l2, own_dirty_sectors, with_buffer
 from memsim.exploration.launch_sample import MOST_ROWS, WAVES, LaunchSample, choose_sample, trace_sample
 from memsim.exploration.loop_times import LoopTimes, SampleTime, most_similar
 from memsim.exploration.shorter_loops import MainLoop
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.l2.parameters import max_dirty
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.sm.parameters import pipe_cycles

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from memsim.analysis.percent import percent
 from memsim.gate.baseline import Allowed
 from memsim.gate.figures import AccessFigures, KernelFigures, MeasuredKernel
 
@@ -151,7 +152,7 @@ def _by_time(before: KernelFigures, now: MeasuredKernel) -> tuple[str, int, str]
     if waiting is None:
         return _kernel_itself(now, "no access does more work than before; its order or its waiting changed")
     one = waiting[2]
-    return _at(one, f"{_named(one)}: {one.waiting:.0%} of the kernel's waiting is here")
+    return _at(one, f"{_named(one)}: {percent(one.waiting)} of the kernel's waiting is here")
 
 
 _CAUSES: dict[str, Callable[[KernelFigures, MeasuredKernel], tuple[str, int, str]]] = {

@@ -53,15 +53,15 @@ TRANSLATION = Component(
     problems=_problems,
     is_compiled=True,
     counters={
-        "sm_hit": "requests whose page was in the TLB of their SM",
-        "sm_miss": "requests that asked the shared TLB for their page",
-        "sm_merge": "requests whose page was under way to their SM",
-        "shared_hit": "pages that the shared TLB held",
-        "shared_miss": "page walks",
-        "shared_merge": "pages for which a walk was under way",
+        "sm_hit": "hits in the TLBs of SMs",
+        "sm_miss": "misses of the TLBs of SMs, each a lookup in the shared TLB",
+        "sm_merge": "lookups in TLBs of SMs that joined an outstanding miss",
+        "shared_hit": "hits in the shared TLB",
+        "shared_miss": "misses of the shared TLB, each a page walk",
+        "shared_merge": "lookups in the shared TLB that joined an outstanding page walk",
     },
     laws={
-        "the shared TLB is asked another number of times than TLBs of SMs missed": lambda of: (
+        "lookups in the shared TLB are not as many as misses of the TLBs of SMs": lambda of: (
             of["sm_miss"] == of["shared_hit"] + of["shared_miss"] + of["shared_merge"]
         ),
     },

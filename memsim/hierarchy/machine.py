@@ -42,6 +42,9 @@ _WRITTEN_FIRST = {
     "wanted",
 }  # fmt: skip
 _OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "local", "phase", "divergences")
+# What L2 keeps from one launch to the next.
+_CACHE_CONTENT = ("tags", "ways", "oldest", "sets", "predictions")
+_SLICE_CONTENT = ("dirty_ways", "written", "way_of", "copied")
 SMS_PER_SUBSLOT = 8  # about as many requests of one cycle are put in order one by one
 SMS_PER_CURSOR = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
@@ -98,6 +101,19 @@ class Machine:
             self.translation.p["arbitration_key"] = drawn.arbitration
         for level in (self.sms, self.slices):
             level.cache.shape["key"] = drawn.replacement
+
+    def carry_over_l2(self, before: Machine) -> None:
+        """Let L2, empty so far, begin with the lines that a launch has left there, dirty ones too.
+
+        Args:
+            before: with nothing under way, of the same L2 and the same numbers of lines. What L2 writes back of it
+                counts to no static instruction: another kernel's wrote it.
+        """
+        old, new = before.slices, self.slices
+        for one, other, names in ((new.cache, old.cache, _CACHE_CONTENT), (new, old, _SLICE_CONTENT)):
+            for name in names:
+                np.copyto(getattr(one, name), getattr(other, name))
+        new.writers[:] = self.counters.shape[1] - 1
 
     def loop(self, name: str, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
         """A loop's machine code for arguments of these types, which a machine has to receive once for every name."""

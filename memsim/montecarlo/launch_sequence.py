@@ -16,7 +16,6 @@ from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.draws import page_stream
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
@@ -284,7 +283,7 @@ def _trial(executions: Mapping[int, Execution], seed: int, replayed: Path, seque
             gpu = override(gpu, {"stochastic.page_placement": False})
         system = System(execution.transactions, gpu, execution.resident, replay, address_layout, name=execution.trace)
         if before is not None:
-            carry_over_l2(before.machine, system.machine)
+            system.machine.carry_over_l2(before.machine)
         found.append(system.run(grouping=np.random.default_rng(grouping)))
         before, layouts[gpu.l1.sets] = system, system.where
         with replayed.open("ab", buffering=0) as file:

@@ -16,10 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.gpu.choices import WriteMiss
+from memsim.gpu.config import GPU
 from memsim.jit.compiled import loop
+from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import Order
 from memsim.profile.stack import HASH_BITS, add, before, picked, squeeze
 from memsim.trace.coalescing_rules import SECTOR_BYTES
+from memsim.trace.reader import Trace
+from memsim.trace.schema import OpKind
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 MOST_USES = 1 << 22  # that are followed; of more, those of the lines that a hash picks
@@ -240,3 +245,28 @@ def _fetch(far, mask, fetched):
         group = ((1 << fetched) - 1) << (sector // fetched * fetched)
         if mask & group:
             far[sector] = 0
+
+
+def l1_use(trace: Trace, gpu: GPU) -> CacheUse:
+    """How L1 is used: the loads that it serves count, stores are uses where they allocate."""
+    roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is OpKind.load else USES for op in trace.ops]
+    l1 = gpu.l1
+    return CacheUse(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
+
+
+def l2_use(trace: Trace, gpu: GPU) -> CacheUse:
+    """How L2 is used: loads count, atomics are uses, and stores where they allocate."""
+    l2 = gpu.l2
+    store = LEAVES if l2.write_miss is WriteMiss.no_allocate else USES
+    roles = [COUNTS if op.kind is OpKind.load else store if op.kind is OpKind.store else USES for op in trace.ops]
+    if not l2.enabled:
+        roles = [LEAVES] * len(roles)
+    lines = held_bytes(gpu, "l2") // l2.line_bytes
+    return CacheUse(np.array(roles, np.uint8), l2.line_bytes, lines, l2.fetch_bytes // SECTOR_BYTES)
+
+
+def held_bytes(gpu: GPU, name: str) -> int:
+    """Bytes of lines that a cache holds; 0 when it is off."""
+    if name == "l2":
+        return gpu.l2.size_bytes if gpu.l2.enabled else 0
+    return gpu.l1.size_bytes - gpu.l1.reserved_bytes if gpu.l1.enabled else 0

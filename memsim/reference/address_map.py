@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from memsim.gpu.choices import IndexHash, ReservedFrom
+from memsim.gpu.choices import IndexHash
 from memsim.gpu.config import GPU
-from memsim.gpu.cores import L1
 from memsim.gpu.memory import L2
 from memsim.gpu.memory_side import MemorySideLevel
 from memsim.reference.packets import DramLocation
@@ -66,17 +65,8 @@ def fold(number: int, count: int, how: IndexHash) -> int:
     return xor_groups(number, width) % count
 
 
-def l1_sets(l1: L1) -> int:
-    """Sets of L1. Where shared memory takes sets first, they are halved while the rest of L1 still fits."""
-    sets = l1.size_bytes // l1.line_bytes // l1.ways
-    if l1.reserved_from is not ReservedFrom.sets:
-        return sets
-    lines = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
-    return min(sets >> k for k in range(sets.bit_length()) if sets % (1 << k) == 0 and (sets >> k) * l1.ways >= lines)
-
-
 def l1_set(address: int, gpu: GPU) -> int:
-    sets = l1_sets(gpu.l1)
+    sets = gpu.l1.sets
     if gpu.l1.set_hash is not IndexHash.fermi_l1:
         return fold(address // gpu.l1.line_bytes, sets, gpu.l1.set_hash)
     bit = [address >> i & 1 for i in range(64)]

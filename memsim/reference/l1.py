@@ -10,7 +10,6 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from memsim.gpu.choices import FullSet, L1WritePolicy
-from memsim.reference.address_map import l1_sets
 from memsim.reference.cache import CacheSet, CacheSets, Way
 from memsim.reference.packets import WITH_DATA, Packet, Request
 from memsim.reference.warp import OutstandingAccess
@@ -26,9 +25,7 @@ class L1Cache:
     def __init__(self, sm: MultiprocessorUnit) -> None:
         self.sm, self.model, self.gpu = sm, sm.model, sm.gpu
         l1 = self.l1 = self.gpu.l1
-        n = l1_sets(l1)
-        reserved = n * l1.ways - (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
-        self.sets = CacheSets(n, l1.ways, l1.replacement, sm.number * n, self.model.key, reserved)
+        self.sets = CacheSets(l1.sets, l1.ways, l1.replacement, sm.number * l1.sets, self.model.key, l1.reserved_ways)
         self.loads = self.stores = 0  # under way to L2 and back
         policies = {l1.write_policy, *([l1.policy_of_local] if len(self.model.trace.local) else [])}
         self.writes_back = L1WritePolicy.write_back in policies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memsim.analysis.percent import percent
 from memsim.analysis.tables import number, one_time, time_unit
 from memsim.analysis.time_breakdown import TimeBreakdown, TimeCause, TimePart
 from memsim.report.output import PrintedTable
@@ -31,7 +32,7 @@ def breakdown_table(found: TimeBreakdown) -> PrintedTable:
 
 def best_possible_text(found: TimeBreakdown) -> str:
     """The best possible time, its share of the predicted one, and the component that limits it."""
-    return f"{one_time(found.best_possible)}, {100 * found.of_best:.0f} % of the predicted; limit: {found.limit}"
+    return f"{one_time(found.best_possible)}, {percent(found.of_best)} of the predicted; limit: {found.limit}"
 
 
 def separating_causes(found: TimeBreakdown) -> str:
@@ -39,7 +40,7 @@ def separating_causes(found: TimeBreakdown) -> str:
     causes = sorted(
         ((share, str(part.cause)) for part, share in shown_parts(found) if part.cause != TimeCause.needed), reverse=True
     )
-    return ", ".join(f"{cause} {100 * share:.0f} %" for share, cause in causes[:_NAMED])
+    return ", ".join(f"{cause} {percent(share)}" for share, cause in causes[:_NAMED])
 
 
 def breakdown_line(found: TimeBreakdown) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.percent import percent
 from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, number, with_interval
 from memsim.report.output import Block, CommandOutput, PrintedTable
@@ -57,7 +58,7 @@ def _needs(found: Capacity) -> Iterator[str]:
         if not best_percent:
             yield f"{_NAMES[name]}: nothing is read again, no capacity helps"
             continue
-        needs = " and ".join(f"{size(cache.needed(share))} for {100 * share:.0f} %" for share in SHARES)
+        needs = " and ".join(f"{size(cache.needed(share))} for {percent(share)}" for share in SHARES)
         has = f"{now:.1f} % at the present {size(cache.bytes)}, at best {best_percent:.1f} %"
         yield f"{_NAMES[name]}: {has}; needs {needs} of that"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -10,11 +9,12 @@ from pathlib import PurePath
 from typing import Any
 
 from memsim.analysis.loads import array_name
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import number, one_time
 from memsim.analysis.utilization import utilization, warp_instructions
 from memsim.report.output import Block, PrintedTable
-from memsim.support.terminal import prose_columns
+from memsim.report.prose import wrapped
 
 _LEAST = 0.02  # relative: a smaller change is none
 _STORES = ("store", "reduction")
@@ -91,9 +91,9 @@ class Changes:
 
     def blocks(self) -> Iterator[Block]:
         """The sentence and the table, as ``memsim compare`` prints them."""
-        yield textwrap.fill(self.sentence(), prose_columns(), subsequent_indent="  ")
+        yield wrapped(self.sentence())
         if self.shown:
-            same = textwrap.fill(f"unchanged: {', '.join(self.same)}", prose_columns(), subsequent_indent="  ")
+            same = wrapped(f"unchanged: {', '.join(self.same)}")
             rows = [one.row() for one in self.shown]
             title = "what changed, per launch"
             yield PrintedTable(self.HEADERS, rows, [False, True, True, True], title, same if self.same else "")
@@ -120,7 +120,7 @@ def _counts(first: RunResult, second: RunResult) -> Iterator[Change]:
 
 def _counted(result: RunResult) -> dict[str, float]:
     times, levels = _launches(result), result.counters
-    found = {"warp instructions": warp_instructions(result)}
+    found = {"warp instructions": warp_instructions(result.trials)}
     for name, key, spaces in (
         ("shared-memory passes", "passes", ("shared",)),
         ("global-memory wavefronts", "wavefronts", ("global_", "global", "local", "texture")),
@@ -139,7 +139,7 @@ def _components(first: RunResult, second: RunResult) -> Iterator[Change]:
     for name in dict.fromkeys([*both[0], *both[1]]):
         shares = [of.get(name, float("nan")) for of in both]
         if all(share == share for share in shares):
-            shown = [f"{one_time(share * time)} ({share:.0%})" for share, time in zip(shares, times, strict=True)]
+            shown = [f"{one_time(share * time)} ({percent(share)})" for share, time in zip(shares, times, strict=True)]
             busy = [share * time for share, time in zip(shares, times, strict=True)]
             yield Change(f"{name} busy", busy[0], busy[1], (shown[0], shown[1]))
 

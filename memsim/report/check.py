@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memsim.analysis.percent import percent_change
 from memsim.gate.regressions import TITLES, Regression
 from memsim.report.output import CommandOutput, PrintedTable
 
@@ -28,7 +29,7 @@ def change_text(one: Regression) -> str:
     """
     unit = f" {_DECIMALS[one.figure]}" if one.figure in _DECIMALS else ""
     sign = "-" if one.figure == "occupancy" else "+"
-    share = f"{100 * (one.now / one.before - 1):+.1f} %" if one.before else "none before"
+    share = percent_change(one.now / one.before - 1, 1) if one.before else "none before"
     values = f"{_number(one.before)} → {_number(one.now)}{unit}"
     return f"{TITLES[one.figure]} {values} ({share}, allowed {sign}{100 * one.allowed:g} %)"
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memsim.analysis.compare import Difference, HasSpeedUp, ResultComparison, Row, Rows
 from memsim.analysis.loads import Load
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.changes import changes
 from memsim.report.output import Block, CommandOutput, PrintedTable
-from memsim.studies.compare import Difference, HasSpeedUp, ResultComparison, Row, Rows
 from memsim.support.deprecated import with_old_keys
 
 _RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}

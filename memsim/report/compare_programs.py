@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from memsim.analysis.compare_programs import KernelChange, ProgramComparison
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.tables import ABSENT, number
 from memsim.report.compare import speed_up, verdict
 from memsim.report.output import Block, CommandOutput, PrintedTable
-from memsim.studies.compare_programs import KernelChange, ProgramComparison
 
 _HEADERS = ("kernel", "launches", "", "first ms", "second ms", "speed-up", "bound by", "")
 _RIGHT = (False, True, True, True, True, True, False, False)

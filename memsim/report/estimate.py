@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
+from memsim.analysis.percent import percent
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS
 from memsim.models.estimate import Estimate
@@ -51,7 +52,7 @@ def _occupancy(done: Estimate) -> str:
     held = done.occupancy
     limits = ", ".join(f"{name} {blocks}" for name, blocks in held.limits.items())
     return (
-        f"occupancy {held.fraction:.0%}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps per SM; "
+        f"occupancy {percent(held.fraction)}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps per SM; "
         f"limited by {' and '.join(held.limiters)}\nblocks an SM by limit: {limits}"
     )
 
@@ -98,7 +99,7 @@ def _cumapz(done: Estimate) -> PrintedTable:
     skew = f"in the first {found.first_blocks} blocks"
     rows = [
         ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],
-        ["lat_hiding", f"{said.lat_hiding:.4g}", f"2: {done.occupancy.fraction:.0%} occupied, "
+        ["lat_hiding", f"{said.lat_hiding:.4g}", f"2: {percent(done.occupancy.fraction)} occupied, "
          f"independent fetches: {found.fetches_together:.3g}"],
         ["bw_util", f"{said.bw_util:.4g}", f"3: {sums.bytes_requested:,} bytes requested, {sums.bytes_moved:,} moved"],
         ["ch_skew", f"{said.ch_skew:.4g}", f"5: most over least blocks on a channel, {skew}" if found.skew_seen else

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.percent import percent
 from memsim.analysis.statistics import Interval
 from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, number, with_interval
@@ -17,10 +17,10 @@ from memsim.exploration import Exploration, Version
 from memsim.exploration.effects import Decision
 from memsim.exploration.model import FEWER
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
+from memsim.report.prose import wrapped
 
 SHOWN = 20  # versions in the text; the CSV has all
 _REASONS = 3
-_WIDTH = 100
 _FAR_MORE = 100  # a factor beyond says no more than that there was next to nothing
 
 
@@ -88,7 +88,7 @@ def _ranking(found: Exploration) -> PrintedTable:
 def _deciding(found: Exploration) -> Iterator[str]:
     lines, fixed = [], ""
     for step, one in enumerate(found.decisions, 1):
-        lines.append(textwrap.fill(f"{step}. {_sentence(one, fixed)}", _WIDTH, subsequent_indent="   "))
+        lines.append(wrapped(f"{step}. {_sentence(one, fixed)}", then="   "))
         fixed += f"{', ' if fixed else ''}{one.choice}={one.best}"
     yield "\n".join(
         ["Most important choices, by model:", *lines]
@@ -103,7 +103,7 @@ def _deciding(found: Exploration) -> Iterator[str]:
 def _sentence(one: Decision, fixed: str) -> str:
     among = f"among the {one.among} versions with {fixed} " if fixed else ""
     return (
-        f"{one.choice} decides {among}({one.share:.0%} of the variance of log time): {one.worst} takes "
+        f"{one.choice} decides {among}({percent(one.share)} of the variance of log time): {one.worst} takes "
         f"{one.ratio:.3g} times as long as {one.best}. There {_THE[one.limit]} is the limit{_because(one)}."
     )
 

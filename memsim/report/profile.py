@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from textwrap import fill
 from typing import Any
 
 from memsim.analysis.model_error import LEVEL
+from memsim.analysis.percent import percent
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import number, time_unit
 from memsim.report.best_possible import best_possible_document, separating_causes
 from memsim.report.output import Block, CommandOutput, PrintedTable
+from memsim.report.prose import wrapped
 from memsim.support.deprecated import with_old_keys
-from memsim.support.terminal import prose_columns
 
 _HEADERS = ("kernel", "launches", "{}", "share %", "bound by", "best {}", "of best %", "largest loss", "top finding")
 MOST_GRIDS = 8  # of a kernel that have rows of their own
@@ -76,7 +76,7 @@ def _blocks(result: ProgramResult) -> list[Block]:
 
     interval, its = total.interval(), result.prediction_interval
     within = "" if interval is None else f" ± {shown(interval.width / 2)}"
-    sure = f"prediction interval ({100 * LEVEL:.0f} %)"
+    sure = f"prediction interval ({percent(LEVEL)})"
     sure = "" if its is None else f"; {sure}: {shown(its.low)} … {shown(its.high)} {unit}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
     take = "launch takes" if launches == 1 else "launches take"
@@ -95,7 +95,7 @@ def _too_short(result: ProgramResult) -> list[str]:
     pairs = zip(result.labels(), result.groups, strict=True)
     found = [shortened(label, _NAME) for label, group in pairs if group.best_possible > group.time.mean]
     why = "the traced blocks do not fill the GPU, so the predicted time is too short; --blocks 2x traces more"
-    return [fill(f"{', '.join(found)}: {why}", prose_columns(), subsequent_indent="  ")] if found else []
+    return [wrapped(f"{', '.join(found)}: {why}")] if found else []
 
 
 def _advice(result: ProgramResult) -> list[str]:
@@ -103,7 +103,7 @@ def _advice(result: ProgramResult) -> list[str]:
     lines = [
         f"{shortened(one['kernel'], _NAME)}: try: {one['advice']}" for one in result.about["findings"] if one["advice"]
     ]
-    return ["\n".join(fill(line, prose_columns(), subsequent_indent="  ") for line in lines)] if lines else []
+    return ["\n".join(wrapped(line) for line in lines)] if lines else []
 
 
 def _rows(result: ProgramResult, shown: Callable[[float], str]) -> list[tuple[str, ...]]:
@@ -140,7 +140,7 @@ def _row(
         f"{sum(group.launches for group in groups):,}",
         shown(time),
         number(100 * share, 1),
-        f"{bound} ({100 * busy:.0f} % busy)" if bound == "latency" else f"{bound}, {100 * busy:.0f} %",
+        f"{bound} ({percent(busy)} busy)" if bound == "latency" else f"{bound}, {percent(busy)}",
         shown(possible),
         number(100 * possible / time, 0),
         "" if groups[0].breakdown is None else separating_causes(groups[0].breakdown).split(",")[0],
@@ -158,5 +158,5 @@ def finding_text(finding: dict[str, Any]) -> str:
     """
     where = f"{finding['cause']}, {finding['location']}" if finding["location"] else finding["cause"]
     if finding["gain"] is None:
-        return f"{where}: time -{100 * finding['upper_bound']:.0f} % at most, not simulated"
-    return f"{where}: time -{100 * finding['gain']:.0f} %"
+        return f"{where}: time -{percent(finding['upper_bound'])} at most, not simulated"
+    return f"{where}: time -{percent(finding['gain'])}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from memsim.analysis.percent import percent_change
 from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number
@@ -105,7 +106,7 @@ def _compared(label: str, report: str, result: RunResult, found: ReportCompariso
 def _difference(line: MetricLine) -> str:
     if line.difference != line.difference:
         return ABSENT
-    return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
+    return f"{line.difference:+.2f} points" if line.metric.unit == "%" else percent_change(line.difference, 1)
 
 
 def _document(label: str, report: str, found: ReportComparison) -> dict[str, Any]:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
+from memsim.analysis.sobol import Index, Indices
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import ABSENT, number
+from memsim.gpu.uncertain_fields import Factor
 from memsim.report.output import Block, CommandOutput, PrintedTable
+from memsim.report.prose import wrapped
 from memsim.report.result_json import without_nan
-from memsim.studies.sobol import Index, Indices
 from memsim.studies.sources import BySource
-from memsim.studies.uncertain import Effect, Factor, ModelError
+from memsim.studies.uncertain import Effect, ModelError
 
 _RATIOS = ("l1_read", "l2_read", "l2_write")
 _NAMES = {
@@ -25,7 +27,6 @@ _NAMES = {
 }  # fmt: skip
 _SHOWN = 12  # factors in a tornado
 _NOTABLE = 0.01  # of the variance
-_WIDTH = 100
 
 Split = Mapping[str, Indices]
 
@@ -122,7 +123,7 @@ def uncertain_output(found: ModelError) -> CommandOutput:
 def _uncertain(found: ModelError) -> list[Block]:
     head = (
         f"{found.kernel} on {found.gpu}: {len(found.factors)} fields of the preset are fitted or assumed; varied by "
-        f"{100 * found.uncertainty:.0f} % where nothing else is stated"
+        f"{percent(found.uncertainty)} where nothing else is stated"
     )
     return [head, error_table(found), *_effects(found), *_left(found)]
 
@@ -199,13 +200,13 @@ def advice(found: ModelError) -> str:
         return "No measurement would help: none of them moves the time."
     first, *others = notable
     text = (
-        f"Measuring {_named(first.factor)} would help most: it makes {100 * first.share:.0f} % of the variance of the "
+        f"Measuring {_named(first.factor)} would help most: it makes {percent(first.share)} of the variance of the "
         f"time ({first.factor.status}: {first.factor.source})."
     )
     if others:
-        named = [f"{one.factor.name} ({100 * one.share:.0f} %)" for one in others[:3]]
+        named = [f"{one.factor.name} ({percent(one.share)})" for one in others[:3]]
         text += f" Then {', '.join(named)}."
-    return textwrap.fill(text, _WIDTH)
+    return wrapped(text, then="")
 
 
 def _named(factor: Factor) -> str:
@@ -217,7 +218,7 @@ def _left(found: ModelError) -> Iterator[str]:
     if found.choices:
         lines.append(f"not varied, choices of a mechanism: {', '.join(found.choices)}")
     if lines:
-        yield "\n".join(textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines)
+        yield "\n".join(wrapped(line) for line in lines)
 
 
 def _outputs(found: Split) -> dict[str, Any]:

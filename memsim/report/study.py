@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.percent import percent
 from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, time_unit, with_interval
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
@@ -122,7 +123,7 @@ def _effect_text(one: FieldEffect) -> str:
     alike = ", without a significant difference," if len(one.fastest) > 1 else ""
     verb = "saves" if len(one.fastest) == 1 else "save"
     slowest = value(one.slowest, one.field)
-    return f"{one.field} {fastest}{alike} {verb} {100 * one.saved:.1f} %{its} compared with {slowest}"
+    return f"{one.field} {fastest}{alike} {verb} {percent(one.saved, 1)}{its} compared with {slowest}"
 
 
 def _listed(words: list[str]) -> str:

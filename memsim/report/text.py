@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.analysis.model_error import LEVEL, family_of, least_programs, model_error
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
@@ -263,7 +264,7 @@ def _prediction(result: RunResult) -> str:
     rests_on = f"{programs} programs on {family}.x" if programs else "programs on other GPUs"
     if 0 < programs < least_programs(LEVEL):
         rests_on += " and of programs on other GPUs"
-    return f"prediction interval ({LEVEL:.0%}): {between(its.low, its.high)}, from errors of {rests_on}"
+    return f"prediction interval ({percent(LEVEL)}): {between(its.low, its.high)}, from errors of {rests_on}"
 
 
 def _instructions(result: RunResult) -> str:
@@ -290,7 +291,7 @@ def _sampling(result: RunResult) -> str:
         return ""
     share = found.time_ms / result.kernel_time.mean
     ratios = (f"{_title(name)} ± {100 * half:.2f} points" for name, half in found.ratios.items() if half == half)
-    terms = ", ".join([f"time ± {share:.1%}", *ratios])
+    terms = ", ".join([f"time ± {percent(share, 1)}", *ratios])
     return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {terms}"
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from memsim.analysis.percent import percent, percent_change
 from memsim.analysis.result import RunResult
 from memsim.analysis.time_breakdown import time_breakdown
 from memsim.analysis.utilization import LATENCY, bound_by, busy_shares
 from memsim.report.best_possible import breakdown_line
 from memsim.report.output import CommandOutput, joined
+from memsim.report.prose import wrapped
 from memsim.report.result_json import document, findings_document
-from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_SHARE, Bottleneck, Finding, find_bottlenecks
 
 _SHOWN = 6
@@ -61,7 +61,7 @@ def _findings(result: RunResult, found: Sequence[Bottleneck] | None) -> list[str
     if rest := reported[_SHOWN:]:
         paragraphs.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
     if void := [f"{one.cause} (time {_change(one.expected_saving)})" for one in bottlenecks if one not in reported]:
-        paragraphs.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
+        paragraphs.append(wrapped(f"replayed without a speed-up: {', '.join(void)}"))
     return paragraphs
 
 
@@ -78,18 +78,18 @@ def _head(result: RunResult, reported: Sequence[Bottleneck], found: bool) -> str
         what = f"{len(reported)} finding{'s' * (len(reported) != 1)}, {order}"
         meaning = _MEANING if replayed else _SHARE
     else:
-        waste = f"no access has an attributable share of {LEAST_SHARE:.0%} of the memory time"
+        waste = f"no access has an attributable share of {percent(LEAST_SHARE)} of the memory time"
         what, meaning = "no findings", "no replay with a cause removed is faster" if found else waste
     breakdown = time_breakdown(result)
     limit = [] if breakdown is None else [breakdown_line(breakdown)]
-    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), *limit, meaning))
+    return "\n".join(wrapped(line) for line in (f"{name}: {what}", _busy(result), *limit, meaning))
 
 
 def _busy(result: RunResult) -> str:
     bound, _ = bound_by(result)
     verdict = f"bound by {bound}" + (": no part of the GPU is busy for long" if bound == LATENCY else "")
     ranked = sorted(busy_shares(result).items(), key=lambda part: -part[1])
-    return f"{verdict}; busy share of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
+    return f"{verdict}; busy share of the time: {', '.join(f'{part} {percent(share)}' for part, share in ranked)}"
 
 
 def gain_text(one: Bottleneck) -> str:
@@ -103,7 +103,7 @@ def gain_text(one: Bottleneck) -> str:
     """
     bound = f"upper bound {_change(one.upper_bound)}"
     if one.gain is None:
-        return f"attributable share {one.attributable_share:.0%}, not replayed, {bound}"
+        return f"attributable share {percent(one.attributable_share)}, not replayed, {bound}"
     saved, its = one.gain.share.mean, one.gain.interval
     within = f", 95 % interval {-100 * its.high:+.1f} … {-100 * its.low:+.1f}" if its else ""
     return f"estimated speed-up {1 / (1 - saved):.3g}x (time {_change(saved)}{within}), {bound}"
@@ -111,25 +111,22 @@ def gain_text(one: Bottleneck) -> str:
 
 def _change(saved: float) -> str:
     """The change of the time, of the share that is saved."""
-    return f"{-100 * saved:+.1f} %"
+    return percent_change(-saved, 1)
 
 
 def _entry(number: int, one: Bottleneck) -> str:
-    lines = [_wrapped(f"{number}. {one.cause}: {gain_text(one)}", "", "   ")]
+    lines = [wrapped(f"{number}. {one.cause}: {gain_text(one)}", "", "   ")]
     if one.gain is not None:
-        lines.append(_wrapped(f"replayed with {one.gain.transform}", "   ", "      "))
+        lines.append(wrapped(f"replayed with {one.gain.transform}", "   ", "      "))
     for evidence in dict.fromkeys(finding.evidence for finding in one.findings):
         lines += [_accesses_line(finding) for finding in one.findings if finding.evidence == evidence]
-        lines.append(_wrapped(evidence, "      ", "      "))
+        lines.append(wrapped(evidence, "      ", "      "))
     for advice in dict.fromkeys(finding.advice for finding in one.findings):
-        lines.append(_wrapped(f"try: {advice}", "   ", "        "))
+        lines.append(wrapped(f"try: {advice}", "   ", "        "))
     return "\n".join([*lines, f"   see {one.cause.section}"])
 
 
 def _accesses_line(finding: Finding) -> str:
     array = f" ({finding.array})" if finding.array else ""
-    return _wrapped(f"{finding.location}  {finding.attributable_share:4.0%}  {finding.text}{array}", "   ", " " * 10)
-
-
-def _wrapped(text: str, first: str, then: str) -> str:
-    return textwrap.fill(text, prose_columns(), initial_indent=first, subsequent_indent=then)
+    share = f"{percent(finding.attributable_share):>5}"
+    return wrapped(f"{finding.location}  {share}  {finding.text}{array}", "   ", " " * 10)

@@ -11,21 +11,18 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import AccessKind, hit_ratio
 from memsim.analysis.statistics import Ratio
 from memsim.gpu.carve_out import carved
-from memsim.gpu.choices import WriteMiss
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo.run import simulate_each
 from memsim.montecarlo.trials import Trials
-from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
-from memsim.profile.ops import bypasses_l1
+from memsim.profile.curve import Curve, curves, held_bytes, l1_use, l2_use
 from memsim.profile.order import interleaved
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
-from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
+from memsim.trace.coalescing_rules import l1_serves
 from memsim.trace.reader import Trace
-from memsim.trace.schema import OpKind
 
 FACTORS = (0.5, 1.0, 2.0)  # of the present size, that are replayed
 SHARES = (0.5, 0.9)  # of the best hit ratio, whose capacities are reported
@@ -135,31 +132,6 @@ def capacity(
         at = tuple(_replayed(trace, name, variant, done[variant], curve) for variant in variants[name])
         caches[name] = CacheCapacity(present[name], curve, at)
     return Capacity(trace.kernel, gpu.name, trace.digest, next(iter(read.values())).step, caches)
-
-
-def l1_use(trace: Trace, gpu: GPU) -> CacheUse:
-    """How L1 is used: the loads that it serves count, stores are uses where they allocate."""
-    roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is OpKind.load else USES for op in trace.ops]
-    l1 = gpu.l1
-    return CacheUse(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
-
-
-def l2_use(trace: Trace, gpu: GPU) -> CacheUse:
-    """How L2 is used: loads count, atomics are uses, and stores where they allocate."""
-    l2 = gpu.l2
-    store = LEAVES if l2.write_miss is WriteMiss.no_allocate else USES
-    roles = [COUNTS if op.kind is OpKind.load else store if op.kind is OpKind.store else USES for op in trace.ops]
-    if not l2.enabled:
-        roles = [LEAVES] * len(roles)
-    lines = held_bytes(gpu, "l2") // l2.line_bytes
-    return CacheUse(np.array(roles, np.uint8), l2.line_bytes, lines, l2.fetch_bytes // SECTOR_BYTES)
-
-
-def held_bytes(gpu: GPU, name: str) -> int:
-    """Bytes of lines that a cache holds; 0 when it is off."""
-    if name == "l2":
-        return gpu.l2.size_bytes if gpu.l2.enabled else 0
-    return gpu.l1.size_bytes - gpu.l1.reserved_bytes if gpu.l1.enabled else 0
 
 
 def sized(gpu: GPU, name: str) -> Iterator[GPU]:

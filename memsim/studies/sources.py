@@ -13,11 +13,11 @@ from itertools import count
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
+from memsim.analysis.sobol import Indices, indices
 from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import active, with_start_alignment
 from memsim.montecarlo.run import run
 from memsim.studies.result import OUTPUTS, outputs_of
-from memsim.studies.sobol import Indices, indices
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 

@@ -89,7 +89,7 @@ class StudyDesign:
             InputError: see :class:`StudyDesign`.
         """
         data = read_toml(Path(path), study_file.LARGEST_FILE, "a study")
-        return cls(path, **study_file.located(data, Path(path)))
+        return cls(path, **dict(study_file.located(study_file.understood(data, path), Path(path).parent)))
 
     @cached_property
     def runs(self) -> list[StudyRun]:

@@ -74,48 +74,36 @@ class StudyFile(_Data):
     warm: bool = Field(False, description="start trials with the caches that one replay leaves")
 
 
-def located(data: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The data of a study file with its relative paths resolved against the folder of that file, `path`.
+def located(study: StudyFile, folder: Path) -> StudyFile:
+    """A study with its relative paths resolved against a folder; names of the library (workloads, presets) stay.
 
-    Names of the library (workloads and presets) stay; so do values of a wrong type, which :func:`understood` refuses.
-
-    >>> located({"kernels": ["spmv", "t.h5"], "gpus": ["h100", "my.toml"]}, Path("studies/s.toml"))
-    {'kernels': {'spmv': {'workload': 'spmv'}, 't': {'trace': 'studies/t.h5'}}, 'gpus': ['h100', 'studies/my.toml']}
+    >>> study = understood({"kernels": ["spmv", "t.h5"], "gpus": ["h100", "my.toml"]}, "Study")
+    >>> found = located(study, Path("studies"))
+    >>> [found.kernels["spmv"].workload, found.kernels["t"].trace, *found.gpus]
+    ['spmv', 'studies/t.h5', 'h100', 'studies/my.toml']
     """
-    data, folder = dict(data), path.parent
-    if "kernels" in data:
-        kernels = _labelled(data["kernels"], path)
-        tables = kernels.items() if isinstance(kernels, dict) else ()
-        data["kernels"] = {label: _kernel_in(table, folder) for label, table in tables} or kernels
-    gpus = data.get("gpus")
-    if isinstance(gpus, str):
-        data["gpus"] = _preset_in(gpus, folder)
-    elif isinstance(gpus, list):
-        data["gpus"] = [_preset_in(one, folder) for one in gpus]
-    vary, points = data.get("vary"), data.get("points")
-    if isinstance(vary, dict) and isinstance(vary.get("gpu"), list):
-        data["vary"] = vary | {"gpu": [_preset_in(one, folder) for one in vary["gpu"]]}
-    if isinstance(points, list):
-        data["points"] = [
-            point | {"gpu": _preset_in(point["gpu"], folder)} if isinstance(point, dict) and "gpu" in point else point
-            for point in points
-        ]
-    return data
+    vary, *points = (dict(fields) for fields in (study.vary, *study.points))
+    for fields in (vary, *points):
+        if isinstance(given := fields.get("gpu"), str | list):
+            fields["gpu"] = (
+                [_preset_in(one, folder) for one in given] if isinstance(given, list) else _preset_in(given, folder)
+            )
+    kernels = {label: _kernel_in(kernel, folder) for label, kernel in study.kernels.items()}
+    gpus = [_preset_in(gpu, folder) for gpu in study.gpus]
+    return study.model_copy(update={"kernels": kernels, "gpus": gpus, "vary": vary, "points": points})
 
 
-def _kernel_in(table: Any, folder: Path) -> Any:
-    """A kernel's table with its paths in a folder."""
-    if not isinstance(table, dict):
-        return table
-    table = dict(table)
-    for name in ("capture", "includes"):
-        if isinstance(table.get(name), list):
-            table[name] = [str(folder / one) if isinstance(one, str) else one for one in table[name]]
-    if isinstance(table.get("trace"), str):
-        table["trace"] = str(folder / table["trace"])
-    if isinstance(workload := table.get("workload"), str) and workload not in library.names("traces", ".py"):
-        table["workload"] = str(folder / workload) if _is_path(workload, ".py") else workload
-    return table
+def _kernel_in(kernel: StudyKernel, folder: Path) -> StudyKernel:
+    """A kernel with its paths in a folder."""
+    paths: dict[str, Any] = {
+        name: [str(folder / one) for one in getattr(kernel, name)] for name in ("capture", "includes")
+    }
+    if kernel.trace is not None:
+        paths["trace"] = str(folder / kernel.trace)
+    workload = kernel.workload
+    if isinstance(workload, str) and _is_path(workload, ".py") and workload not in library.names("traces", ".py"):
+        paths["workload"] = str(folder / workload)
+    return kernel.model_copy(update=paths)
 
 
 def _preset_in(name: Any, folder: Path) -> Any:

@@ -1,28 +1,23 @@
 """The error bar of the model: how uncertain numbers of a preset change the result, and which number matters most.
 
-Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` next to ``value`` in the
-TOML file, a share), or else by a default one: each alone, to both ends, for what it does; and all together, in a Latin
-hypercube, for the error bar. Measured and documented numbers stay, and so do choices of a mechanism. All replays share
-their random numbers.
+Numbers that a preset fitted or assumed (:mod:`memsim.gpu.uncertain_fields`) are varied: each alone, to both ends, for
+what it does; and all together, in a Latin hypercube, for the error bar. All replays share their random numbers.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import getitem
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
-from memsim.gpu.components import COMPONENTS, absent_sections
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
+from memsim.gpu.uncertain_fields import Factor, factors, uncertain_choices
 from memsim.montecarlo.run import simulate_each
 from memsim.studies.result import outputs_of
 from memsim.support.errors import InputError
@@ -30,50 +25,6 @@ from memsim.trace.reader import Trace
 
 UNCERTAINTY = 0.2  # a share; GPGPU-Sim's and Accel-Sim's numbers differ by as much from generation to generation
 POINTS = 32
-_STATUSES = ("fitted", "assumed")
-_ELSEWHERE = ("stochastic.", "mwp_cwp.", "host.")  # what no replay reads, and what is random on purpose
-_TOGETHER = (("dram.write_queue", "dram.write_high", "dram.write_low"),)  # thresholds move with what they are of
-_DOUBLED = ("ways", "_bytes", "_entries")  # a neighbour of such a number is its half or its double
-_COUNTED = ("slices", "channels", "banks")  # few values fit the sizes
-
-
-@dataclass(frozen=True)
-class Factor:
-    """An uncertain number, or some that move together.
-
-    Attributes:
-        name: the field's, the first where there are more.
-        fields: field -> its value in the preset.
-        unit, status, source: of the first.
-        low, high: values of the first at both ends; one may be the preset's own.
-        steps: whether only the ends and the preset's value can be.
-    """
-
-    name: str
-    fields: Mapping[str, float]
-    unit: str
-    status: str
-    source: str
-    low: float
-    high: float
-    steps: bool
-
-    @property
-    def value(self) -> float:
-        """The preset's."""
-        return self.fields[self.name]
-
-    def settings(self, value: float) -> dict[str, object]:
-        """The fields at a value of the first."""
-        scaled = {name: of * value / self.value for name, of in self.fields.items()}
-        return {name: _like(self.fields[name], of) for name, of in scaled.items()}
-
-    def at(self, share: float) -> float:
-        """The value at a share of the range, 0 to 1."""
-        if self.steps:
-            levels = sorted({self.low, self.value, self.high})
-            return levels[min(int(share * len(levels)), len(levels) - 1)]
-        return self.low + share * (self.high - self.low)
 
 
 @dataclass(frozen=True)
@@ -171,72 +122,8 @@ def uncertain(
     means = {one: {name: Sample(values).mean for name, values in of.items()} for one, of in outputs.items()}
     separate = _effects(found, [(means[low], means[high]) for low, high in ends])
     values = {name: np.array([means[one][name] for one in together]) for name in base}
-    choices = tuple(name for name, entry in _doubtful(provenance) if not _is_number(entry.value))
+    choices = uncertain_choices(provenance)
     return ModelError(trace.kernel, gpu.name, base, found, separate, values, left, choices, uncertainty)
-
-
-def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
-    kinds = {one.section: {one.chooser: provenance[name].value} for one in COMPONENTS
-             if (name := f"{one.section}.{one.chooser}") in provenance}  # fmt: skip
-    unread = (*_ELSEWHERE, *(f"{section}." for section in absent_sections(kinds)))
-    for name, entry in provenance.items():
-        if entry.status in _STATUSES and entry.value is not None and not name.startswith(unread):
-            yield name, entry
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def factors(
-    gpu: GPU, provenance: Mapping[str, Provenance], uncertainty: float
-) -> tuple[tuple[Factor, ...], dict[str, str]]:
-    """The uncertain numbers, and why others that are uncertain cannot be varied (field -> reason)."""
-    values: Any = gpu.model_dump(mode="json")
-    followers = {name: group for group in _TOGETHER for name in group[1:]}
-    found, left = [], {}
-    for name, entry in _doubtful(provenance):
-        if not _is_number(entry.value) or (name in followers and followers[name][0] in provenance):
-            continue
-        group = next((names for names in _TOGETHER if names[0] == name), (name,))
-        base: dict[str, float] = {field: reduce(getitem, field.split("."), values) for field in group}
-        if not base[name]:
-            left[name] = "is 0, and a share of that is nothing"
-            continue
-        share = entry.uncertainty or uncertainty
-        steps = name.endswith(_DOUBLED + _COUNTED) and not name.endswith("per_cycle")
-        factor = Factor(name, base, entry.unit, entry.status, entry.source, base[name], base[name], steps)
-        ends = [_end(gpu, factor, sign * share) for sign in (-1, 1)]
-        if ends[0] == ends[1]:
-            left[name] = f"no value within {share:.0%} of {base[name]:g} can be" if not steps else "no other value fits"
-        else:
-            found.append(replace(factor, low=ends[0], high=ends[1]))
-    return tuple(found), left
-
-
-def _end(gpu: GPU, factor: Factor, share: float) -> float:
-    """The farthest value that a GPU can have, up to `share` from the preset's; that itself where there is none."""
-    value = factor.value
-    if factor.name.endswith(_DOUBLED) and factor.steps:
-        candidates: Sequence[float] = [value * 2 if share > 0 else value / 2]
-    elif isinstance(value, int):
-        far = int(np.trunc(value * abs(share) + 0.5)) * (1 if share > 0 else -1)
-        candidates = range(value + far, value, -1 if share > 0 else 1)
-    else:
-        candidates = [value * (1 + share)]
-    for candidate in candidates:
-        if candidate == int(candidate) or not isinstance(value, int):
-            try:
-                override(gpu, factor.settings(candidate))
-            except InputError:
-                continue
-            return _like(value, candidate)
-    return value
-
-
-def _like(value: float, changed: float) -> float:
-    """A whole number stays one."""
-    return round(changed) if isinstance(value, int) else changed
 
 
 def sample(gpu: GPU, found: Sequence[Factor], points: int, seed: int) -> Iterator[GPU]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LIMITING_SHARE, LOAD_STORE, TENSOR, busiest_component
 from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
@@ -40,7 +41,7 @@ def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> 
     elif name.endswith((ISSUE, _PIPES)) or name == TENSOR:
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
-        evidence = f"{name}: busy for {most:.0%} of the time, counted from the trace's instructions"
+        evidence = f"{name}: busy for {percent(most)} of the time, counted from the trace's instructions"
         where = kernel_location(result), trace["kernel"], ""
         advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
         yield Finding(cause, *where, most, most, evidence, advice, removed_work={name: most})
@@ -50,8 +51,8 @@ def _waiting(accesses: list[SourceAccess], name: str, most: float) -> Iterator[F
     for access in accesses:
         if access.waited:
             evidence = (
-                f"no part of the GPU is busy for more than {most:.0%} of the time ({name}); {access.waited:.0%} of the "
-                f"waiting is here"
+                f"no part of the GPU is busy for more than {percent(most)} of the time ({name}); "
+                f"{percent(access.waited)} of the waiting is here"
             )
             yield access.finding(Cause.latency, access.waited * (1 - most), evidence)
 
@@ -64,9 +65,9 @@ def _shared(accesses: list[SourceAccess], most: float) -> Iterator[Finding]:
         if access.on_chip and access.busy[LOAD_STORE] > 0:
             of = access.profile
             evidence = (
-                f"the load-store units are busy for {most:.0%} of the time, {access.busy[LOAD_STORE]:.0%} of it here: "
-                f"{of.instructions:,} instructions of {access.width} bytes per lane, "
-                f"{of.passes / of.instructions:.1f} passes each"
+                f"the load-store units are busy for {percent(most)} of the time, "
+                f"{percent(access.busy[LOAD_STORE])} of it here: {of.instructions:,} instructions of "
+                f"{access.width} bytes per lane, {of.passes / of.instructions:.1f} passes each"
             )
             saved = 1 - 1 / MERGED_ACCESSES
             yield access.finding(

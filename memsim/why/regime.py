@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
@@ -88,11 +89,13 @@ def find_too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterato
     idle, evidence = _idle_sms(of), []
     if idle:
         limiters, blocks = ("the launch",), of.kernel.blocks
-        evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of the SMs are idle")
+        evidence.append(
+            f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {percent(idle)} of the SMs are idle"
+        )
     gain = 0.0
     if said.case == LimitingCase.few_warps and said.n < of.max_warps:
         gain = _gain_of_full_sms(of)
-        less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
+        less = f"{percent(gain)} less" if gain >= 0.005 else "no less"
         evidence.append(
             f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; the MWP/CWP model, "
             f"which has no caches, predicts {less} time with full SMs"

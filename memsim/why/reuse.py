@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memsim.analysis.percent import percent
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.source_access import SourceAccess
@@ -38,8 +39,8 @@ def _from_l1(access: SourceAccess, gpu: GPU, times: float) -> Finding:
     if reuses and crowded > of.l1_far:
         skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
         evidence += (
-            f"; {crowded / reuses:.0%} of reuses miss because their set is full, not because L1 is; the busiest set "
-            f"gets {skew:.1f} times its share"
+            f"; {percent(crowded / reuses)} of reuses miss because their set is full, not because L1 is; the busiest "
+            f"set gets {skew:.1f} times its share"
         )
         return access.finding(Cause.crowded_l1, share, evidence, **saved)
     distance = _after(of.l1_distances, of.l1_far, l1.size_bytes - l1.reserved_bytes, l1.line_bytes, "L1")
@@ -53,10 +54,9 @@ def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: st
         return ""
     half = _span(median_lines(histogram) * line_bytes)
     if far < _FEW * reuses:
-        return f"; without crowded sets {level} would hold all but {far / reuses:.0%} of reuses"
-    return (
-        f"; {far / reuses:.0%} of reuses have a stack distance above the {size // 1024} KB of {level} (median {half})"
-    )
+        return f"; without crowded sets {level} would hold all but {percent(far / reuses)} of reuses"
+    beyond = f"a stack distance above the {size // 1024} KB of {level}"
+    return f"; {percent(far / reuses)} of reuses have {beyond} (median {half})"
 
 
 def _span(least: int) -> str:
@@ -87,7 +87,7 @@ def find_repeated_requests(access: SourceAccess) -> Iterator[Finding]:
     if not of.block_sectors or requested <= of.block_sectors:
         return
     times = requested / of.block_sectors
-    found = f"L1 serves {access.l1_hit:.0%} of them" if of.l1_uses else "L1 does not cache it"
+    found = f"L1 serves {percent(access.l1_hit)} of them" if of.l1_uses else "L1 does not cache it"
     evidence = f"a block requests each sector {times:.1f} times; {found}"
     if access.stores:
         evidence = f"a block stores each sector {times:.1f} times"
@@ -102,9 +102,9 @@ def find_exchanges(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
     of = access.profile
     if of.read_back:
         share = min(1.0, of.read_back / of.sectors)
-        evidence = f"{share:.0%} of the loaded data was stored by the same block"
+        evidence = f"{percent(share)} of the loaded data was stored by the same block"
         yield access.finding(Cause.exchange, access.time_share * share, evidence, load_store=share, l2=1.0, dram=1.0)
     if of.copied and gpu.architecture.has_async_copies:
-        evidence = f"{of.copied / of.instructions:.0%} of the stores write data that was loaded just before"
+        evidence = f"{percent(of.copied / of.instructions)} of the stores write data that was loaded just before"
         share = of.copied / of.instructions
         yield access.finding(Cause.copies, access.issued * share, evidence, issue=share, load_store=share)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memsim.analysis.percent import percent
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.source_access import SourceAccess
@@ -22,8 +23,8 @@ def find_crowded_units(access: SourceAccess, gpu: GPU) -> Iterator[Finding]:
         if times < _LEAST or (cause is Cause.slices and not gpu.l2.enabled):
             continue
         evidence = (
-            f"of the sectors requested at the same time, {busiest / sectors:.0%} go to one of {count} {units}: "
-            f"{times:.1f} times its share; {access.queued:.0%} of the waiting is in queues"
+            f"of the sectors requested at the same time, {percent(busiest / sectors)} go to one of {count} {units}: "
+            f"{times:.1f} times its share; {percent(access.queued)} of the waiting is in queues"
         )
         reaching = min(1.0, sectors / of.sectors)
         yield access.finding(cause, access.time_share * reaching * access.queued * (1 - 1 / times), evidence)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import busiest_component
 from memsim.trace.bits import popcounts
@@ -44,7 +45,7 @@ def find_sums_of_few_elements(result: RunResult, trace: Trace) -> Bottleneck | N
         return None
     loads = beyond[~after].sum() / np.prod(trace.launch.block) * trace.launch.warps_per_block / warps
     evidence = (
-        f"{portion:.0%} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
+        f"{percent(portion)} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
         f"{loads:.3g} accesses beyond the SM per thread before it"
     )
     where = kernel_location(result), about["kernel"], ""

@@ -6,17 +6,11 @@ import pytest
 
 import memsim
 
-_DRAINS = pytest.mark.xfail(
-    strict=True,
-    reason="deferred writes are taken to turn the bus per 24 sectors, also where an entry of the queue holds eight"
-    " (analysis/launch_time): 5.6 % too long",
-)
-
 
 # What two waves store stays in L2, so the sample never turns the memory's bus: with drains as short as the preset's,
 # that is 6 % of the whole's time (ARCHITECTURE, deviations).
 @pytest.mark.slow
-@pytest.mark.parametrize(("entry_sectors", "within"), [pytest.param(8, 0.05, marks=_DRAINS), (1, 0.07)])
+@pytest.mark.parametrize(("entry_sectors", "within"), [(8, 0.05), (1, 0.07)])
 def test_two_waves_tell_the_time_of_six(entry_sectors, within):
     def predicted(blocks):
         trace = memsim.trace("saxpy", blocks=blocks, gpu="tesla-v100")

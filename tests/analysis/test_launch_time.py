@@ -11,12 +11,15 @@ import memsim
 from memsim.analysis.launch_time import deferred_writes
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
+from memsim.analysis.speed_of_light import speed_of_light
+from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import CountUnit, Event, Level
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 
 WAVE, CYCLES = 84, 900_000
 # A sector takes 2/3 of an SM cycle. The bus idles for 3 cycles before a drain of 20 writes, and for 9 after it.
 TIMING = {"burst": 2, "cl": 6, "cwl": 2, "rtw": 9, "wtr": 3}
-DRAM = {"timing": TIMING, "channels": 6, "clock_mhz": 575.0, "write_high": 30, "write_low": 10}
+DRAM = {"timing": TIMING, "channels": 6, "clock_mhz": 575.0, "write_high": 30, "write_low": 10, "entry_sectors": 1}
 
 
 STORES = """
@@ -40,7 +43,7 @@ def _trials(grid, traced, done, full_until=800_000, dirty=0):
     trials.blocks_done[:] = done
     trials.about["trace"] |= {"grid": [grid, 1, 1], "blocks": traced, "wave_blocks": WAVE}
     trials.about["gpu"] |= {"dram": DRAM}
-    trials.about["gpu"]["l2"] |= {"size_bytes": 786432, "ways": 16, "max_dirty_ways": None}
+    trials.about["gpu"]["l2"] |= {"size_bytes": 786432, "line_bytes": 128, "ways": 16, "max_dirty_ways": None}
     return trials
 
 
@@ -61,6 +64,17 @@ def test_rates_that_vary_widen_the_interval():
     )
     assert steady.cycles.mean == varying.cycles.mean
     assert varying.interval.width > 1.5 * steady.interval.width
+
+
+def test_differences_average_over_more_blocks():
+    """Of four eighths with 20 blocks on average, the mean of m more has the variance of one times 1/4 + 1/m."""
+    done = np.cumsum([0, *[42] * 4, 10, 30, 10, 30])
+    half_a_generation = 5000 / (2 * 248 / WAVE)
+    of_one = 3.182 * 5000 * np.std([10, 30, 10, 30], ddof=1) / 20
+    for more in (84, 84 * 100):
+        found = RunResult(_trials(336 + more, 336, done)).launch_time
+        expected = np.hypot(of_one * np.sqrt(1 / 4 + 20 / more), half_a_generation)
+        assert found.interval.high - found.cycles.mean == pytest.approx(more * expected, rel=1e-3)
 
 
 def test_what_is_left_dirty_will_be_written():
@@ -146,6 +160,53 @@ def test_part_of_store_bound_launch_predicts_it(tmp_path):
         for blocks in ("all", "0:640")
     )
     assert part.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=0.05)
+
+
+SUMS = (
+    """.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry sums(.param .u64 data)
+{
+    .reg .b32 %r<4>;
+    .reg .b64 %rd<4>;
+    .reg .f32 %f<2>;
+    ld.param.u64 %rd1, [data];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd1, %rd1, %rd2;
+    mov.f32 %f1, 0f3F800000;
+"""
+    + "    fma.rn.f32 %f1, %f1, %f1, %f1;\n" * 2000
+    + "    st.global.f32 [%rd1], %f1;\n    ret;\n}\n"
+)
+
+
+def test_full_sms_share_issue_slots(tmp_path):
+    """The launch has two waves of eight blocks for each SM, of which one alone keeps the FMA pipes busy."""
+    gpu = load_gpu("tesla-v100")
+    results = []
+    for blocks in ("all", f"0:{gpu.sm.count}"):
+        memory = DeviceMemory()
+        address = memory.add(np.zeros(256, np.float32), "data")
+        launch = PtxLaunch(SUMS, "sums", (16 * gpu.sm.count, 1, 1), (256, 1, 1), [address])
+        trace = trace_launch(launch, memory, tmp_path / "t.h5", gpu, blocks=blocks)
+        results.append(memsim.simulate(trace, gpu, trials=1, seed=1))
+    full, part = results
+    assert part.kernel_time.mean == pytest.approx(full.kernel_time.mean, rel=0.05)
+    assert part.kernel_time.mean >= speed_of_light(part).milliseconds
+    assert 2 * part.cycles.mean < full.cycles.mean / 7  # of two waves that last as long as a block alone
+
+
+# Blocks after the part hit more often in the first, and wait for write-backs in the second.
+@pytest.mark.parametrize(("workload", "blocks"), [("gather_scatter", "0:448"), ("lbm", "0:384")])
+def test_the_interval_of_a_sparse_part_holds(workload, blocks):
+    full, part = (
+        memsim.simulate(memsim.trace(workload, gpu="tesla-v100", blocks=of), "tesla-v100", trials=1, seed=1)
+        for of in ("all", blocks)
+    )
+    assert not part.trials.full_until.any()
+    assert part.kernel_time_interval.low <= full.kernel_time.mean <= part.kernel_time_interval.high
 
 
 # Whole launches that replay in seconds: of many waves, of a few, and of less than two.

@@ -23,5 +23,5 @@ def test_an_access_of_no_lane_is_one(tmp_path):
     off = (NO_OP, int(Flag.masked), 1, 0, 0, 0, 0, [])
     barrier = (NO_OP, int(Flag.barrier | Flag.sequence), 0, 2**32 - 1, 0, 0, 0, [])
     result = result_of([(0, int(Flag.sequence), 3, 1, 512, 4, 0, []), off, off, barrier], tmp_path / "t.h5")
-    assert warp_instructions(result) == 4 + 2 * 2
+    assert warp_instructions(result.trials) == 4 + 2 * 2
     assert metrics(result)["smsp__inst_executed.sum"].values.mean == 4 + 2 * 2 + 1

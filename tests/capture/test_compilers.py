@@ -107,7 +107,9 @@ def test_no_compiler_is_one_line(bare, capsys):
     assert printed.count("\n") == 1 and "pip install 'memsim[cuda]'" in printed
 
 
-def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch, capsys):
+@pytest.fixture
+def libraries(bare, monkeypatch):
+    """The folder with memsim's libraries, all empty."""
     monkeypatch.setenv("MEMSIM_CACHE", str(bare / "cache"))
     libraries = bare / "libraries"
     libraries.mkdir()
@@ -115,6 +117,10 @@ def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch,
         (libraries / name).touch()
     module = SimpleNamespace(library_folder=lambda stand_ins: libraries, needs_stand_ins=lambda names: False)
     monkeypatch.setitem(sys.modules, "memsim.capture.libraries", module)
+    return libraries
+
+
+def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, libraries, monkeypatch, capsys):
     real = make_nvcc(bare / "toolkit" / "bin")
     monkeypatch.setenv("PATH", f"{real.parent}:{os.environ['PATH']}")
     assert nvcc.main(["--memsim-toolkit"]) == 0
@@ -125,6 +131,18 @@ def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch,
     assert os.access(folder / "bin" / "nvcc", os.X_OK)
     monkeypatch.setenv("PATH", f"{folder / 'bin'}:{real.parent}")
     assert compilers.find_compiler().path == real
+
+
+def test_cmake_finds_memsims_toolkit(bare, libraries, capfd):
+    make_nvcc(bare / "bin").write_text(
+        FAKE.replace("*) exit 3", "*) echo '#$ TOP=/real/bin/..\n#$ PTXAS_FLAGS=' >&2; exit 1")
+    )
+    assert nvcc.main(["-v", "__cmake_determine_cuda"]) == 1  # as CMake asks, of a file that does not exist
+    top, rest = capfd.readouterr().err.splitlines()
+    static = Path(top.removeprefix("#$ TOP=")) / "lib64" / "libcudart_static.a"
+    assert str(libraries / "libcudart.so.13") in static.read_text() and rest == "#$ PTXAS_FLAGS="
+    nvcc.main(["-v", "a.cu"])
+    assert "#$ TOP=/real/bin/.." in capfd.readouterr().err
 
 
 def test_default_architecture_is_the_default_gpus():

@@ -36,3 +36,14 @@ def test_a_missing_range_of_launches_is_named_shortly():
     launches.counts["k"] = 2
     with pytest.raises(InputError, match=r"--launch: 5, 6, 7, 8, 9, 10, 11, 12 and 1,099,511,627,763 more was never"):
         check_outcome(launches, stopped=False, code=0, needs_trace=True)
+
+
+@pytest.mark.parametrize(
+    ("counts", "where"), [({}, "exit code 1 before its first launch; no"), ({"k": 1}, "exit code 1; no")]
+)
+def test_failed_program_says_whether_it_launched(counts, where):
+    launches = Launches(load_gpu("rtx4090"), CaptureSelection(), cast(Any, None), Path(), True, "a.py")
+    launches.counts.update(counts)
+    launches.latest = next(iter(counts), None)
+    with pytest.raises(InputError, match=where):
+        check_outcome(launches, stopped=False, code=1, needs_trace=True)

@@ -115,7 +115,7 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
         (
             {"@triton.autotune(configs": "@(lambda *a, **k: lambda f: f)(configs"},
             {},
-            "wrong.py: run ended with exit code 1; no trace was kept",
+            "wrong.py: run ended with exit code 1 before its first launch; no trace was kept",
         ),
         ({"scale[(step,)]": "#"}, {}, "tunes no kernel; give one with @triton.autotune"),
         ({"DOWN < 2": "DOWN < 0"}, {}, "no third way"),

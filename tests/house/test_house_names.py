@@ -8,8 +8,8 @@ from collections import defaultdict
 import pytest
 from places import ROOT
 
+from memsim.analysis.compare import ResultComparison, Row
 from memsim.analysis.loads import Load
-from memsim.studies.compare import ResultComparison, Row
 from memsim.support.deprecated import RENAMED_FIELDS
 
 MOST_WORDS = 8

@@ -12,7 +12,6 @@ from engines import assert_equal, both, reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.system import System
 from memsim.trace.schema import GROUP, MIX, NO_SCOREBOARD, NO_WAIT, PRODUCT
 
@@ -46,7 +45,7 @@ def test_engines_agree_on_a_launch_after_another(kind, data):
     for seed, tx in enumerate(replace(tx, line_address=address) for tx in (one, two)):
         before, system = system, System(tx, gpu, resident, np.random.SeedSequence(seed), commands=1 << 14)
         if before:
-            carry_over_l2(before.machine, system.machine)
+            system.machine.carry_over_l2(before.machine)
         trial = system.run()
         model = reference(tx, gpu, system.resident, seed, model)
         assert_equal(system, trial, model)

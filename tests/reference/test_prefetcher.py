@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from memsim.gpu.components import COMPONENTS, COUNTERS, counts_of
 from memsim.gpu.config import GPU
 from memsim.gpu.prefetcher import PREFETCHER, Prefetcher, PrefetcherKind
-from memsim.hierarchy.initial_l2 import carry_over_l2
 from memsim.hierarchy.parameters import longest_quantum
 from memsim.hierarchy.system import System
 from memsim.reference.prefetcher import PREFETCHERS, Observed, PrefetchUnit
@@ -147,7 +146,7 @@ def test_prefetched_lines_stay_for_next_launch(data):
         tx = data.draw(_walks(gpu))
         before, system = system, System(tx, gpu, 2, np.random.SeedSequence(seed), commands=1 << 14)
         if before:
-            carry_over_l2(before.machine, system.machine)
+            system.machine.carry_over_l2(before.machine)
         trial = system.run()
         model = reference(tx, gpu, system.resident, seed, model)
         assert_equal(system, trial, model)

@@ -13,7 +13,8 @@ import memsim
 from memsim import Launch, Thread, workload
 from memsim.cli import app
 from memsim.gpu.presets import load_gpu, names, override
-from memsim.studies.capacity import FACTORS, held_bytes, sized
+from memsim.profile.curve import held_bytes
+from memsim.studies.capacity import FACTORS, sized
 
 # One set each, so that the replay is a cache without sets.
 NO_SETS = {

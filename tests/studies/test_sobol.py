@@ -12,12 +12,13 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.analysis.sobol import indices
 from memsim.cli import app
 from memsim.gpu.presets import load_gpu, override
 from memsim.studies.design import sampled
 from memsim.studies.ranges import made
 from memsim.studies.result import StudyCase, StudyTrials
-from memsim.studies.sobol import indices, is_saltelli, of_study
+from memsim.studies.sobol import is_saltelli, of_study
 from memsim.studies.sources import by_source
 from memsim.support.errors import InputError
 

@@ -12,7 +12,8 @@ import memsim
 from memsim.cli import app
 from memsim.gpu.fields_read import recording_reads
 from memsim.gpu.presets import load_gpu, names, override, provenance
-from memsim.studies.uncertain import factors, sample, uncertain
+from memsim.gpu.uncertain_fields import factors
+from memsim.studies.uncertain import sample, uncertain
 from memsim.support.errors import InputError
 
 FIXED = """

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from memsim.analysis.table import aligned
+from memsim.cli.colour import painted
 from memsim.support import terminal
 
 ESCAPE = re.compile(r"\x1b\[\d*m")
@@ -85,7 +86,7 @@ def test_lines_are_cut_where_numbers_are_too_wide(on_terminal):
 def test_colour_is_refused(on_terminal, monkeypatch, name, value):
     on_terminal(80)
     text = f"predicted kernel time 1 ms\n\n{aligned(['a'], [['b']], [False])}\nnote: few"
-    painted = terminal.painted(text)
-    assert len(ESCAPE.findall(painted)) == 8 and ESCAPE.sub("", painted) == text  # a start and an end of four lines
+    shown = painted(text)
+    assert len(ESCAPE.findall(shown)) == 8 and ESCAPE.sub("", shown) == text  # a start and an end of four lines
     monkeypatch.setenv(name, value)
-    assert terminal.painted(text) == text
+    assert painted(text) == text

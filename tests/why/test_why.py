@@ -119,14 +119,14 @@ def test_storing_by_columns_crowds_channel_as_in_cumapz():
     by_columns = of("columns")
     (crowded,) = _of(by_columns, Cause.channels).findings
     assert _causes(by_columns)[:2] == [Cause.scattered, Cause.channels] and crowded.array == "out"
-    assert "100% go to one of 8 memory channels: 8.0 times its share" in crowded.evidence
+    assert "100 % go to one of 8 memory channels: 8.0 times its share" in crowded.evidence
     assert not {Cause.scattered, Cause.channels, Cause.evicted_l2} & set(_causes(of("rows")))
 
 
 def test_reuse_beyond_cache_is_reported_with_its_distance():
     result = _result("spmv", "tesla-c2050", rows=1 << 13, nnz_per_row=32)
     (of_val,) = (one for one in _of(result, Cause.evicted_l1).findings if one.array == "val")
-    assert "99% of reuses have a stack distance above the 16 KB of L1" in of_val.evidence
+    assert "99 % of reuses have a stack distance above the 16 KB of L1" in of_val.evidence
     profile = next(op["profile"] for op in result.trials.ops if op["text"] == "val[j]")
     assert 0.98 * sum(profile["l1_distances"]) < profile["l1_far"] < profile["l1_uses"]
     assert median_lines(profile["l1_distances"]) * 128 >= 16 << 10
@@ -157,7 +157,7 @@ def test_model_reports_launch_of_few_warps():
     (only,) = _of(result, Cause.few_warps).findings
     assert only.text == "grid 16x1x1, block 256x1x1"
     assert only.evidence.startswith(
-        "16 blocks for 80 SMs: 80% of the SMs are idle; an SM holds 8 of 64 warps, limited by "
+        "16 blocks for 80 SMs: 80 % of the SMs are idle; an SM holds 8 of 64 warps, limited by "
     )
     assert only.advice.startswith("launch more threads")
     assert only.bounded_share <= 1 - max(8 / 64, bandwidth_used(result))
@@ -166,7 +166,7 @@ def test_model_reports_launch_of_few_warps():
 def test_sms_without_block_are_reported_with_fitting_blocks():
     result = _result(limited, threads=1024, n_blocks=3)
     (only,) = _of(result, Cause.few_warps).findings
-    assert only.evidence.startswith("3 blocks for 80 SMs: 96% of the SMs are idle")
+    assert only.evidence.startswith("3 blocks for 80 SMs: 96 % of the SMs are idle")
     assert only.attributable_share == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
 
 
@@ -211,7 +211,7 @@ def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
     (only,) = find_limiting_component(result, [])
-    assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
+    assert only.cause is cause and "busy for 90 % of the time" in only.evidence and only.advice.startswith(advice)
 
 
 @pytest.mark.slow
@@ -252,7 +252,7 @@ def faultless(tmp_path_factory):
 def test_insignificance_is_stated_in_words(faultless):
     text = why_text(faultless)
     assert text.startswith("axpy on tesla-v100: no findings\nbound by DRAM")
-    assert " ".join(text.split()).endswith("no access has an attributable share of 3% of the memory time")
+    assert " ".join(text.split()).endswith("no access has an attributable share of 3 % of the memory time")
 
 
 def by_lane(t: Thread, table, out):

@@ -15,6 +15,7 @@ from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
 EMPTY_ARCHIVE = b"!<arch>\n"
+NO_REPORTS = "MEMSIM_NO_REPORTS"  # functions of triton.testing.perf_report are not called: the times alone matter
 CHILD = Path(__file__).parent / "child"  # sitecustomize.py, which Python runs at its start
 
 

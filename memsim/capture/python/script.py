@@ -10,7 +10,7 @@ from pathlib import Path
 
 from memsim.capture.libraries import library_folder
 from memsim.capture.program import environment
-from memsim.capture.python.environment import python_variables
+from memsim.capture.python.environment import NO_REPORTS, python_variables
 from memsim.capture.server import Captured, serve
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
@@ -20,7 +20,6 @@ from memsim.sources.selection import CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
-NO_REPORTS = "MEMSIM_NO_REPORTS"  # functions of triton.testing.perf_report are not called: the times alone matter
 LARGEST_BYTES = 8 << 20  # a Python file beyond this is none
 
 

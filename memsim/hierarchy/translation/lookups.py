@@ -61,7 +61,7 @@ def look_up(m, sm, time):
 
 @inlined
 def miss(m, sm, way, page, r, time):
-    """Let request `r` wait until the shared TLB has answered, which is asked for `page`."""
+    """Let request `r` wait until the shared TLB has answered a lookup of `page`."""
     m.tlbs.ways[way].pending = 1
     m.under_way[sm] += 1
     n = take(m.free_misses)

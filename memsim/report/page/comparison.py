@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from memsim.analysis.compare import ResultComparison, compare
 from memsim.analysis.result import RunResult
 from memsim.report import comparison_figures
 from memsim.report.changes import changes
 from memsim.report.compare import matched, pairing, ratio_rows, speed_up, times, verdict
 from memsim.report.page.pictures import svg
-from memsim.studies.compare import ResultComparison, compare
 
 _NAMES = ("line", "load", "array")
 _ALIKE = 0.02  # relative difference of latencies that no picture shows

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memsim.analysis.model_error import LEVEL
+from memsim.analysis.percent import percent
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, between, number, one_time
@@ -54,9 +55,9 @@ def _sentences(
     total, lines = result.time.mean, []
     for name, group in list(groups.items())[:2]:
         share = group.time.mean / total
-        text = f"{name} takes {100 * share:.0f} % of the time and is {_bound_by(group)}"
+        text = f"{name} takes {percent(share)} of the time and is {_bound_by(group)}"
         if (parts := group.breakdown) is not None:
-            text += f"; its best possible time is {100 * parts.of_best:.0f} % of its time"
+            text += f"; its best possible time is {percent(parts.of_best)} of its time"
             text += f"; besides needed work: {causes}" if (causes := separating_causes(parts)) else ""
         text += f". Top finding: {finding_text(dict(findings[name]))}." if name in findings else "."
         lines.append(_unbroken(text))
@@ -67,7 +68,7 @@ def _sentences(
 
 def _bound_by(group: LaunchGroup) -> str:
     bound, busy = group.bound_by
-    return f"bound by {bound} ({'no component over ' if bound == LATENCY else ''}{100 * busy:.0f} % busy)"
+    return f"bound by {bound} ({'no component over ' if bound == LATENCY else ''}{percent(busy)} busy)"
 
 
 def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
@@ -78,14 +79,14 @@ def _key_figures(result: ProgramResult) -> list[tuple[str, str, str]]:
     return [
         ("time of all launches", f"{one_time(total)}{within}", "95 % interval of the mean"),
         *(
-            [("prediction interval", between(*its), f"holds the measured time in {100 * LEVEL:.0f} % of cases")]
+            [("prediction interval", between(*its), f"holds the measured time in {percent(LEVEL)} of cases")]
             if its
             else []
         ),
         (
             "best possible",
             one_time(possible) if possible == possible else ABSENT,
-            f"{100 * possible / total:.0f} % of the predicted time",
+            f"{percent(possible / total)} of the predicted time",
         ),
         ("launches", f"{launches:,}", f"of {len(result.groups)} kernels and shapes"),
         ("trials", str(trials), "order of warps, and which launches are replayed"),

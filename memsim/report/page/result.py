@@ -10,6 +10,7 @@ from typing import Any
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.model_error import LEVEL
+from memsim.analysis.percent import percent, percent_change
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import Table
 from memsim.analysis.tables import between, milliseconds, number, one_time, with_interval
@@ -62,7 +63,7 @@ def of_result(
         "waiting": _waiting(result),
         "findings": _findings(bottlenecks),
         "without_gain": [
-            f"{one.cause} (time {-100 * one.expected_saving:+.1f} %)"
+            f"{one.cause} (time {percent_change(-one.expected_saving, 1)})"
             for one in bottlenecks or ()
             if not is_reported(one)
         ],
@@ -97,10 +98,10 @@ def _key_figures(result: RunResult) -> list[tuple[str, str, str]]:
     moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
     least = "at least " if result.is_least_time else ""
     its, best = result.prediction_interval, time_breakdown(result)
-    sure = "whole kernel" if its is None else f"{LEVEL:.0%} prediction interval {between(its.low, its.high)}"
+    sure = "whole kernel" if its is None else f"{percent(LEVEL)} prediction interval {between(its.low, its.high)}"
     found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", sure)]
     if best is not None:
-        limit = f"{100 * best.of_best:.0f} % of the predicted time; limit: {best.limit}"
+        limit = f"{percent(best.of_best)} of the predicted time; limit: {best.limit}"
         found.append(("best possible time", one_time(best.best_possible), limit))
     for name, ratio in result.ratios.items():
         level, access = name.split("_")

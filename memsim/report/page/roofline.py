@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.l2_rates import l2_clocks, read_cycles
 from memsim.analysis.launch_time import LaunchPart
+from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
 from memsim.analysis.speed_of_light import speed_of_light
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
@@ -25,7 +26,7 @@ def roofline(result: RunResult) -> Figure:
     rate at which the kernel would take the best possible time, its launch included.
     """
     figure, (axis,) = panels(1, 1, 5.6, 3.6)
-    instructions = warp_instructions(result)
+    instructions = warp_instructions(result.trials)
     roofs = _bandwidths(result)
     if not instructions > 0:
         draw_empty(axis, "the trace does not state its instructions")
@@ -50,7 +51,7 @@ def roofline(result: RunResult) -> Figure:
             "o",
             color=_COLORS[level],
             markeredgecolor=INK,
-            label=f"{level}, {roofs[level]:,.0f} Gsector/s, {busy[level]:.0%} busy",
+            label=f"{level}, {roofs[level]:,.0f} Gsector/s, {percent(busy[level])} busy",
         )
     if (best := speed_of_light(result)) is not None:
         part = LaunchPart.of(result.trials)

@@ -71,7 +71,7 @@ print(measure(), measure())
     [
         ({}, 0, "tuner 7 tuner 7 7 7"),
         ({"MEMSIM_NO_REPORTS": "1"}, 2, "nan nan"),
-        ({"MEMSIM_NO_REPORTS": "1"}, 0, "tuner 7 launch tuner 7 launch nan nan"),
+        ({"MEMSIM_NO_REPORTS": "1"}, 0, "tuner 7 launch nan nan"),
     ],
 )
 def test_benchmark_functions_may_be_left_out(
@@ -79,6 +79,28 @@ def test_benchmark_functions_may_be_left_out(
 ) -> None:
     """Where the program has launched something; else they are called for that, and a tuner in them still measures."""
     assert _run(_REPORT.format(launches=launches), tmp_path, **variables) == f"{printed}\n"
+
+
+def test_benchmark_functions_are_called_for_each_line(tmp_path: Path) -> None:
+    code = """
+import types
+from memsim_child import driver, timing
+count = [0]
+driver.launches = lambda: count[0]
+module = types.SimpleNamespace(perf_report=lambda benchmarks: lambda function: function)
+timing.take_triton(module)
+
+def measured(name):
+    def function(size, provider):
+        count[0] += 1
+        print(name, size, provider, end=";")
+
+    measure = module.perf_report([types.SimpleNamespace(line_arg="provider")])(function)
+    return [measure(size=size, provider=one) for size in (1, 2) for one in ("a", "b")]
+
+assert str(measured("forward") + measured("backward")) == str([float("nan")] * 8)
+"""
+    assert _run(code, tmp_path, MEMSIM_NO_REPORTS="1") == "forward 1 a;forward 1 b;backward 1 a;backward 1 b;"
 
 
 def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
@@ -291,6 +313,20 @@ def test_warp_with_static_runtime_is_refused_with_advice(tmp_path: Path) -> None
         done.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=False))
     assert [one.returncode for one in done] == [1, 0]
     assert done[0].stderr.endswith("--use-dynamic-cuda\n") and done[0].stderr.count("\n") == 1 and not done[1].stderr
+
+
+def test_numba_kernels_get_line_numbers_unless_debugged(tmp_path: Path) -> None:
+    code = """
+import types, warnings
+from memsim_child import packages
+warnings.simplefilter("error")
+config = types.SimpleNamespace(CUDA_DEBUGINFO_DEFAULT=0)
+module = types.SimpleNamespace(config=config, jit=lambda *arguments, **named: named.get("lineinfo"))
+packages.set_numba(module)
+warnings.warn("libnvJitLink.so* is too old", RuntimeWarning)
+print(module.jit(), module.jit(debug=True), module.jit(debug=False), module.jit(lineinfo=False))
+"""
+    assert _run(code, tmp_path) == "True None True False\n"
 
 
 def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -> None:

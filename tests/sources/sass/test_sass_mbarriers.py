@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sass_launches import as_machine_code, both_ways, needs_machine_code
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.trace.schema import Flag
 
 pytestmark = needs_machine_code
@@ -97,13 +99,31 @@ wait:
     ret;
 }
 """
+# Two copies of an elected lane: the first, of an address that nothing has, is not made.
+TWO_COPIES = """
+    shr.u32 %r10, %r2, 5;
+    setp.eq.u32 %p4, %r10, 0;
+    elect.sync _|%p5, -1;
+    and.pred %p5, %p4, %p5;
+    setp.eq.u32 %p6, %r5, 7;
+    and.pred %p6, %p6, %p5;
+    mov.u64 %rd9, 0;
+    @%p5 mbarrier.arrive.expect_tx.shared.b64 _, [%r1], 384;
+    @%p6 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd9], 384, [%r1];
+    @%p5 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 384, [%r1];
+    @!%p5 mbarrier.arrive.shared.b64 _, [%r1];
+""" + BULK[BULK.index("wait:") :]
 CASES = {
     "phases": PHASES,
     "copies": COPIES.format(noinc="", arrive="mbarrier.arrive.shared.b64 %rd3, [%r1];"),
     "copies_counted": COPIES.format(noinc=".noinc", arrive=""),
     "bulk": BULK,
+    "two_copies": TWO_COPIES,
 }
-WHERE = [(name, architecture) for name in CASES for architecture in (80, 90) if name != "bulk" or architecture == 90]
+OF_HOPPER = ("bulk", "two_copies")
+WHERE = [
+    (name, architecture) for name in CASES for architecture in (80, 90) if architecture == 90 or name not in OF_HOPPER
+]
 
 
 def _make(name, architecture):
@@ -117,6 +137,24 @@ def _make(name, architecture):
 def test_threads_find_what_others_wrote(name, architecture):
     (expected,), (found,) = both_ways(lambda: _make(name, architecture), architecture)
     assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("last", ["ELECT", "ISETP"])
+def test_elect_of_a_later_copy_leaves_guards(last):
+    """ptxas moves the ELECT of a later copy to before an earlier one; or its predicate has another use by then."""
+    launch, memory, (words,) = _make("two_copies", 90)
+    expected, code = words[::-1].tolist(), as_machine_code(launch, 90)
+    instructions = list(code.sass.code)
+    first = next(k for k, one in enumerate(instructions) if one.name == "UBLKCP")
+    for k in (first - 2, first - 1):  # the two halves of the address that is not read
+        assert instructions[k].name == "UMOV" and instructions[k].operands.endswith(", URZ")
+    instructions[first - 2] = replace(instructions[first - 2], opcode="ELECT", predicate="", operands="P4, URZ, PT")
+    if last == "ISETP":
+        instructions[first - 1] = replace(
+            instructions[first - 1], opcode="ISETP.NE.AND", predicate="", operands="P4, PT, RZ, RZ, PT"
+        )
+    execute(replace(code, sass=replace(code.sass, code=instructions)), memory)
+    assert words.tolist() == expected
 
 
 @pytest.mark.parametrize("architecture", [80, 90])

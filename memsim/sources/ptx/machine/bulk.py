@@ -17,13 +17,14 @@ from memsim.sources.ptx.machine.access import (
     locate,
     log_located,
     read,
+    stopped_at,
     write,
 )
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, RANK_SHIFT, SHARED_WINDOW, A, B, C, Stop, X, Y
 from memsim.sources.ptx.machine.log import STORES, find
 from memsim.sources.ptx.machine.mbarriers import complete_bytes, mbarrier_of
 from memsim.sources.ptx.machine.phases import let_copies_arrive
-from memsim.sources.ptx.machine.tables import BASE_WARP, TRACING
+from memsim.sources.ptx.machine.tables import BASE_WARP, STOP_LANE, TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
@@ -44,10 +45,11 @@ def copy_bulk(m, w, pc, active):
         stores = row[Y] & STORES
         barrier, first = r[row[LIST], lane] + SHARED_WINDOW, m.cursor[0]
         stop = _pieces(m, record, w, warp, pc, target if stores else source, size)
+        if stop == DONE and row[Y] & VALUES:
+            stop = _moved(m, w, source, target, size)
         if stop != DONE:
+            m.status[STOP_LANE] = lane
             return stop
-        if row[Y] & VALUES and not _moved(m, w, source, target, size):
-            return OUTSIDE
         if row[Y] & ARRIVES:
             let_copies_arrive(m, mbarrier_of(m, record, w, barrier), first)
             complete_bytes(m, w, barrier, size)
@@ -56,14 +58,17 @@ def copy_bulk(m, w, pc, active):
 
 @called
 def _moved(m, w, source, target, size):
+    """Move a stretch of memory; DONE, or why it cannot be."""
     of, to = find(m, source), find(m, target)
-    if source + size > m.stops[of] or target + size > m.stops[to]:
-        return False
+    if source + size > m.stops[of]:
+        return stopped_at(m, np.int64(0), source, np.int64(OUTSIDE))
+    if target + size > m.stops[to]:
+        return stopped_at(m, np.int64(0), target, np.int64(OUTSIDE))
     from_host = host_of(m, w, of, np.int64(0), source)
     to_host = host_of(m, w, to, np.int64(0), target)
     for k in range(0, size, 4):
         write(m, to_host + k, np.int64(4), read(m, from_host + k, np.int64(4)))
-    return True
+    return np.int64(DONE)
 
 
 @called
@@ -103,7 +108,7 @@ def copy_tensor(m, w, pc, active):
             continue
         at = find(m, r[row[A], lane])
         if r[row[A], lane] + 128 > m.stops[at]:
-            return OUTSIDE
+            return stopped_at(m, lane, r[row[A], lane], OUTSIDE)
         words = host_of(m, w, at, lane, r[row[A], lane])
         if (
             _word(m, words, np.int64(MAGIC_WORD)) != MAGIC
@@ -112,6 +117,7 @@ def copy_tensor(m, w, pc, active):
             return UNKNOWN_TENSOR
         stop = _box(m, record, w, warp, pc, r, row, lane, words)
         if stop != DONE:
+            m.status[STOP_LANE] = lane
             return stop
     return DONE
 
@@ -149,10 +155,11 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
                     count = np.int64(0)
         if row[Y] & VALUES:
             line = target + number * first * width
-            if not _row_values(
+            stop = _row_values(
                 m, w, row, address if inside else np.int64(-1), line, start, low, high, first, width, mode
-            ):
-                return np.int64(OUTSIDE)
+            )
+            if stop != DONE:
+                return stop
     stop = _logged(m, record, w, warp, pc, count)
     if stop == DONE and row[Y] & ARRIVES:
         _arrive(m, record, w, r, row, lane, n_rows * first * width, logged)
@@ -197,7 +204,7 @@ def _row_address(m, r, row, lane, words, boxes, number):
 
 @called
 def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
-    """Move a row of the box, element by element, to or from where the swizzle puts it."""
+    """Move a row of the box, element by element, to or from where the swizzle puts it; DONE, or why it cannot be."""
     for i in range(first):
         inside = address >= 0 and low <= start + i < high
         shared_address = line + i * width
@@ -205,14 +212,14 @@ def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
             shared_address = SHARED_WINDOW + swizzled(shared_address - SHARED_WINDOW, mode)
         to = find(m, shared_address)
         if shared_address + width > m.stops[to]:
-            return False
+            return stopped_at(m, np.int64(0), shared_address, np.int64(OUTSIDE))
         host = host_of(m, w, to, np.int64(0), shared_address)
         if row[Y] & STORES:
             if inside:
                 there = address + (start + i) * width
                 region = find(m, there)
                 if there + width > m.stops[region]:
-                    return False
+                    return stopped_at(m, np.int64(0), there, np.int64(OUTSIDE))
                 write(m, host_of(m, w, region, np.int64(0), there), width, read(m, host, width))
         else:
             value = np.int64(0)
@@ -220,7 +227,7 @@ def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
                 there = address + (start + i) * width
                 region = find(m, there)
                 if there + width > m.stops[region]:
-                    return False
+                    return stopped_at(m, np.int64(0), there, np.int64(OUTSIDE))
                 value = read(m, host_of(m, w, region, np.int64(0), there), width)
             write(m, host, width, value)
-    return True
+    return np.int64(DONE)

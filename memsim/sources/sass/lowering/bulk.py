@@ -5,8 +5,8 @@ from __future__ import annotations
 from memsim.sources.ptx.lowering.builder import SINK, ZERO
 from memsim.sources.ptx.machine import access, bulk, log
 from memsim.sources.ptx.machine.codes import SHARED_WINDOW, Micro
-from memsim.sources.sass.builder import WORD, SassBuilder
-from memsim.sources.sass.operands import Mem, Reg, parse_operands
+from memsim.sources.sass.builder import BOTH, WORD, SassBuilder
+from memsim.sources.sass.operands import Mem, Reg, SassOperand, parse_operands
 
 # ELECT stands so many instructions at most before the copy of the lane that it chooses.
 _REACH = 8
@@ -60,14 +60,28 @@ def issuing_lane(b: SassBuilder) -> int:
     """The predicate of the lane that issues an instruction of the uniform unit which works once for a warp.
 
     That is the lane that an ELECT just before chose, where loops of ptxas go through all lanes, else the lowest one.
+    The instruction's own guard holds as well: ptxas also moves the ELECT of a later copy to before an earlier one.
     """
-    at = b.one.address // 16
-    for one in reversed(b.kernel.code[max(at - _REACH, 0) : at]):
-        if one.name == "ELECT":
-            return b.to_predicate(parse_operands(one.operands, one.word)[0])
-        if one.labels:
-            break
     chosen = b.temp_predicate()
     b.emit(Micro.predicate, dst=chosen, a=0, b=0, x=0, guard=-1)
-    b.emit(Micro.elect, dst=SINK, b=b.constant(WORD), count=chosen)
+    elected = _elected(b)
+    if elected is None:
+        b.emit(Micro.elect, dst=SINK, b=b.constant(WORD), count=chosen)
+    else:
+        lane = b.to_predicate(elected)
+        b.emit(Micro.predicate, dst=chosen, a=lane, b=lane, x=BOTH)
     return chosen
+
+
+def _elected(b: SassBuilder) -> SassOperand | None:
+    """The predicate of an ELECT just before an instruction, if none between them writes it."""
+    at = b.one.address // 16
+    for k in reversed(range(max(at - _REACH, 0), at)):
+        one = b.kernel.code[k]
+        if one.name == "ELECT":
+            found = parse_operands(one.operands, one.word)[0]
+            between = (parse_operands(later.operands, later.word)[:3] for later in b.kernel.code[k + 1 : at])
+            return None if any(found in first for first in between) else found
+        if one.labels:
+            break
+    return None

@@ -1,11 +1,13 @@
 """Settings of packages that are made when they are imported, where no environment variable can make them."""
 
 import ctypes
+import functools
 import glob
 import mmap
 import os
 import re
 import sys
+import warnings
 
 OLDEST_TRITON, NEWEST_TRITON = (3, 4), (3, 9)
 OLDEST_TORCH, NEWEST_TORCH = (2, 6), (2, 13)
@@ -45,6 +47,24 @@ def set_warp(config):
     config.cuda_output = "ptx"
     config.ptx_target_arch = driver.attribute(75) * 10 + driver.attribute(76)
     config.lineinfo = True
+
+
+def set_numba(module):
+    """Numba's kernels keep line numbers, as with ``lineinfo=True``, which leaves their code as it is."""
+    jit = module.jit
+
+    @functools.wraps(jit)
+    def with_lines(*arguments, **named):
+        debug = named.get("debug")
+        if not (module.config.CUDA_DEBUGINFO_DEFAULT if debug is None else debug):  # else it has lines already
+            named.setdefault("lineinfo", True)
+        return jit(*arguments, **named)
+
+    module.jit = with_lines
+    # The empty libnvJitLink makes Numba link with the driver, as it should; Numba would warn of it in each program.
+    warnings.filterwarnings("ignore", "libnvJitLink", RuntimeWarning)
+    # It generates the kernels of vectorized functions, so they have no file.
+    warnings.filterwarnings("ignore", "Could not find source for function: <function __")
 
 
 def prepare_warp(spec):

@@ -9,6 +9,8 @@ from memsim_child import driver, tuning
 _depth = 0
 _interrupted = False  # a callable timed another one, so its own time has a hole
 _noted = set()
+_called = {}  # functions of `perf_report`, by their lines (providers) that they were called for
+_left_out = None  # whether functions of `perf_report` are not called, as the program has launched kernels before
 _runs_once = False  # a function of `perf_report` is called for its launches: what it times runs once, as it is
 
 
@@ -77,16 +79,23 @@ def _note(function, text):
         print("memsim: benchmark function %s %s" % (getattr(function, "__name__", function), text), file=sys.stderr)
 
 
-def _without_measuring(function, arguments, named):
-    """Measure nan, without a call; where the program has launched no kernel yet, call the function for its launches.
+def _without_measuring(function, lines, arguments, named):
+    """Measure nan, without a call; if the program launches kernels in such functions alone, call them for these.
 
-    What it then times runs once, outside of a benchmark. Tuners still time.
+    A function is called for the first row of each line, as lines compare kernels: ``lines`` are the arguments that name
+    one. What it then times runs once, outside of a benchmark. Tuners still time.
     """
-    global _runs_once
-    if driver.launches():
+    global _runs_once, _left_out
+    if _left_out is None:
+        _left_out = bool(driver.launches())
+    if _left_out:
         _note(function, "was not called, so its times are nan; --every-launch calls it")
         return float("nan")
-    _note(function, "was called for its first row alone, and its times are nan; --every-launch calls it for each")
+    line = repr([(name, named[name]) for name in named if name in lines])
+    if line in _called.setdefault(function, set()):
+        return float("nan")
+    _called[function].add(line)
+    _note(function, "was called once for each line, and its times are nan; --every-launch calls it for all rows")
     _runs_once = True
     try:
         function(*arguments, **named)
@@ -146,11 +155,14 @@ def take_reports(module):
         return
 
     def perf_report(benchmarks):
+        given = benchmarks if isinstance(benchmarks, (list, tuple)) else [benchmarks]
+        lines = {getattr(one, "line_arg", None) for one in given}
+
         def decorate(function):
             @functools.wraps(function)
             def run(*arguments, **named):
                 if os.environ.get("MEMSIM_NO_REPORTS"):
-                    return _without_measuring(function, arguments, named)
+                    return _without_measuring(function, lines, arguments, named)
                 driver.report_begin()
                 try:
                     return function(*arguments, **named)

@@ -82,6 +82,12 @@ def _warp(spec):
     packages.prepare_warp(spec)
 
 
+def _numba_decorators(module):
+    from memsim_child import packages
+
+    packages.set_numba(module)
+
+
 def _warp_build(module):
     from memsim_child import packages
 
@@ -99,6 +105,7 @@ AFTER = {
     "torch._inductor.runtime.triton_heuristics": _inductor_tuner,
     "cuda.bindings.cyruntime": _bindings_runtime,
     "warp.config": _warp_build,
+    "numba.cuda.decorators": _numba_decorators,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,
     "cupy.cuda.cub": _cupy_runtime,
     "cupy.cuda.thrust": _cupy_runtime,

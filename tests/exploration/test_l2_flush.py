@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memsim.exploration.l2_flush import fill_l2, own_dirty_sectors, with_buffer
 from memsim.gpu.presets import load_gpu, override
-from memsim.hierarchy.initial_l2 import fill_l2, own_dirty_sectors, with_buffer
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import _system
 

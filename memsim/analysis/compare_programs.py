@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.analysis.compare import Difference, HasSpeedUp, Pairing, difference, paired
 from memsim.analysis.program import LaunchGroup, ProgramResult
 from memsim.analysis.statistics import Sample
-from memsim.studies.compare import Difference, HasSpeedUp, Pairing, difference, paired
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,4 @@
-"""What L2 holds when a launch begins: the lines of a flush, or those of the launch before.
-
-A benchmark that writes a large buffer between its repetitions leaves L2 full of that buffer's lines. Between the
-launches of one program, L2 keeps its lines. L1s are emptied between kernels, and nothing else lasts.
-"""
+"""An L2 that a benchmark has flushed: the buffer that it writes between repetitions leaves L2 full of other lines."""
 
 from __future__ import annotations
 
@@ -20,8 +16,6 @@ from memsim.trace.transactions import Transactions
 
 _ADDRESS = 1 << 42  # of the buffer, behind all that traces access
 _GOLDEN = 0.6180339887498949
-_CACHE_ARRAYS = ("tags", "ways", "oldest", "sets", "predictions")
-_SLICE_ARRAYS = ("dirty_ways", "written", "way_of", "copied")
 
 
 @dataclass(frozen=True)
@@ -108,19 +102,3 @@ def own_dirty_sectors(machine: Machine, own_lines: int) -> np.ndarray:
     per = machine.gpu.l1.line_bytes // machine.gpu.l2.line_bytes
     dirty = np.ascontiguousarray(cache.ways["dirty"])[cache.tags < own_lines * per]
     return np.asarray(machine.slices.sectors)[dirty[dirty != 0]].sum()
-
-
-def carry_over_l2(before: Machine, after: Machine) -> None:
-    """Let L2 begin with the lines that a launch has left there, dirty ones too.
-
-    Args:
-        before: with nothing under way.
-        after: of the same L2 and the same numbers of lines, with nothing run yet. What it writes back of `before`
-            counts to no static instruction: another kernel's wrote it.
-    """
-    old, new = before.slices, after.slices
-    for name in _CACHE_ARRAYS:
-        np.copyto(getattr(new.cache, name), getattr(old.cache, name))
-    for name in _SLICE_ARRAYS:
-        np.copyto(getattr(new, name), getattr(old, name))
-    new.writers[:] = after.counters.shape[1] - 1
