@@ -10,8 +10,8 @@ for a block's sectors.
 
 The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (those of
 the blocks to come may differ as these do, so their mean differs less), by the share of one generation of blocks among
-those replayed, by the deferred write-backs, which may delay blocks by all that they take, and by a last wave that is
-not full.
+those replayed, by the deferred write-backs, which may take twice as long as at DRAM's peak and delay blocks by all of
+that, and by a last wave that is not full.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from memsim.montecarlo.trials import Trials
 
 _LATER = EIGHTHS // 2  # eighths that are taken for steady
 _TURNOVERS = 2  # of L2, after which its dirty lines are those that the kernel keeps: one in either half
+_DEFERRED = 2  # times what deferred write-backs take at DRAM's peak, at most: rows of loads and stores conflict
 _SECTOR_BYTES = 32
 _READS = [Event.read_hit, Event.read_miss]
 _NEW = [Event.write_miss, Event.write_sector_miss]  # sectors that stores bring into L2
@@ -115,9 +116,9 @@ def _by_waves(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTim
     low, high = sample.values, np.maximum(cycles * part.launched / part.replayed, least + cycles)
     if states_work(trials):
         sms = trials.about["gpu"]["sm"]["count"]
-        _, deferred = _dram_cycles(trials, part)
+        more, (_, deferred) = part.launched - part.replayed, _dram_cycles(trials, part)
         by_one_block = cycles * part.launched / min(part.launched, sms)
-        low, high = least, np.minimum(high, by_one_block + least) + (part.launched - part.replayed) * deferred
+        low, high = least, np.minimum(high, by_one_block + least) + more * _DEFERRED * deferred
     return LaunchTime(sample, Interval(float(low.min()), float(high.max())))
 
 
@@ -151,7 +152,7 @@ def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime
     low = cycles + more * np.maximum(np.minimum(steady, block_cycles) - unsure, 0)
     high = (
         cycles
-        + more * (np.maximum(steady + deferred, block_cycles) + unsure)
+        + more * (np.maximum(steady + _DEFERRED * deferred, block_cycles) + unsure)
         + _last_wave(part) * part.wave * block_cycles
     )
     return LaunchTime(Sample(cycles + more * block_cycles), Interval(float(low.min()), float(high.max())))

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from memsim.support.errors import InputError
 
 FLAGS = (
     "build it with: nvcc -cudart shared -gencode arch=compute_89,code=compute_89 (CMake: "
-    "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual), or with memsim nvcc instead of nvcc"
+    "-DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual), or from its beginning with memsim's "
+    'toolkit: PATH="$(memsim nvcc --memsim-toolkit)/bin:$PATH"'
 )
 SUPPORTED_RUNTIMES = (12, 13)
 _FAT_BINARIES = (".nv_fatbin", ".nv_relfatbin", "__nv_relfatbin")
@@ -57,6 +58,21 @@ def find_program(name: str) -> Path:
     if not os.access(path, os.X_OK):
         raise InputError(name, "program", "is not executable; give an executable, CUDA C++ files or a Python file")
     return path.absolute()
+
+
+def shown_name(name: str, arguments: Sequence[str]) -> str:
+    """How messages call a program: of a Python that is started, its script or module, as in ``python -m package``."""
+    if re.fullmatch(r"python[\d.]*", Path(name).name) is None:
+        return name
+    rest = iter(arguments)
+    for word in rest:
+        if word == "-c":
+            return name
+        if word in ("-W", "-X"):
+            next(rest, None)
+        elif word == "-m" or not word.startswith("-"):
+            return next(rest, name) if word == "-m" else word
+    return name
 
 
 def check_program(program: Path, shown: str, gpu: GPU) -> Executable | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import HostWaits, KernelRun, Progress
 from memsim.sources.sass.assemble import target
 from memsim.sources.sass.constants import reads_workspace
+from memsim.sources.sass.declarations import carried_cubin
 from memsim.sources.selection import ALL, CaptureSelection
 from memsim.support.errors import InputError
 from memsim.support.progress import annotate
@@ -173,11 +175,11 @@ class Launches:
         stands = -1
         try:
             if device.reports:
-                counts = self._prepared(device, launch, runtime)
+                counts = self._prepared(device, module, launch, runtime)
             elif self._is_selected(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
-                counts = self._executed(device, launch, runtime)
+                counts = self._executed(device, module, launch, runtime)
             if self.selection.launches is ALL and self.is_selected_kernel(name):
                 traced = bool(self.taken) and self.taken[-1].order == self._order
                 stands = self.stand_ins.add(
@@ -346,7 +348,7 @@ class Launches:
         traced.host_waits = device.host_waits
         done = run_and_trace(
             traced,
-            lambda: self._ready(device, launch, runtime),
+            lambda: self._ready(device, module, launch, runtime),
             path,
             self.gpu,
             self.selection.blocks,
@@ -383,17 +385,21 @@ class Launches:
         if one is not self.heaviest_traces[group]:
             one.path.unlink()
 
-    def _executed(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
+    def _executed(
+        self, device: CapturedDevice, module: LoadedModule, launch: PtxLaunch, runtime: DeviceRuntime
+    ) -> ExecutedCounts:
         """Run a launch for its results."""
         counts = ExecutedCounts()
-        run = self._ready(device, launch, runtime)
+        run = self._ready(device, module, launch, runtime)
         run.all_blocks(range(launch.n_blocks))
         counts.add(run)
         return counts
 
-    def _prepared(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
+    def _prepared(
+        self, device: CapturedDevice, module: LoadedModule, launch: PtxLaunch, runtime: DeviceRuntime
+    ) -> ExecutedCounts:
         """Run a launch that prepares a measurement; one that takes long does not run to its end."""
-        counts, run, n_blocks = ExecutedCounts(), self._ready(device, launch, runtime), launch.n_blocks
+        counts, run, n_blocks = ExecutedCounts(), self._ready(device, module, launch, runtime), launch.n_blocks
         done = run.all_blocks(range(run.device.team))
         most = MOST_PREPARED // (PRODUCT if np.isin(run.program.code[:, OP], (Micro.mma, Micro.wgmma)).any() else 1)
         stop = min(n_blocks, max(1, most // run.executed) * run.device.team)
@@ -405,8 +411,12 @@ class Launches:
         counts.add(run)
         return counts
 
-    def _ready(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> KernelRun:
+    def _ready(
+        self, device: CapturedDevice, module: LoadedModule, launch: PtxLaunch, runtime: DeviceRuntime
+    ) -> KernelRun:
         """A kernel ready to run: that of an earlier launch with the same extents, where there is one."""
+        if _is_declared_alone(launch.ptx):
+            launch = self._with_machine_code(module, launch)
         key = (
             launch.ptx,
             launch.kernel,
@@ -468,6 +478,12 @@ class Launches:
     def note(self, line: str) -> None:
         """Keep a line for the user, once."""
         self.notes += [line] if line not in self.notes else []
+
+
+@lru_cache(maxsize=64)
+def _is_declared_alone(ptx: str) -> bool:
+    """Whether a module's text declares its kernels, and their code is machine code."""
+    return carried_cubin(ptx) is not None
 
 
 def _shape(name: str, launch: PtxLaunch) -> tuple[Any, ...]:

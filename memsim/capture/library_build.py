@@ -62,12 +62,14 @@ class StandIn:
 
     @property
     def text(self) -> str:
-        """C++ text of the functions that it lacks: weak symbols, which give way to the implementations."""
+        """C++ text of the functions without an implementation; weak symbols give way to those that have one."""
         if not self.names:
             return _EMPTY_SOURCE
         facts = f'const LibraryFacts library = {{"{self.title}", {self.not_supported}}};'
         lines = [f'#include "{NATIVE}/libraries/common/report.h"', f"namespace standin {{ {facts} }}"]
-        for name in listed_names(self.names):
+        names = listed_names(self.names)
+        lines += (answered := _answers(names)).values()
+        for name in (name for name in names if name not in answered):
             body = f'return standin::not_supported("{name}");' if self.not_supported else "return 0;"
             lines.append(f'extern "C" __attribute__((weak, visibility("default"))) long {name}() {{ {body} }}')
         return "\n".join(lines) + "\n"
@@ -138,9 +140,12 @@ def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]
 
 def _core_units() -> list[LibrarySource]:
     version = NATIVE / "runtime" / "version.cpp"
+    answers = _answers([word.partition(":")[0] for word in listed_names("driver")])
+    driver_text = "\n".join([f'#include "{NATIVE}/core/jump.h"', *answers.values(), ""])
     return [
         *_folder_units("core", NATIVE / "core", "-Og"),  # a sixth less to compile than -O1
         *_folder_units("driver", NATIVE / "driver", "-O0"),
+        LibrarySource("driver_answers", (), text=driver_text),
         *_folder_units("runtime", NATIVE / "runtime", "-O0"),
         *(LibrarySource(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
         LibrarySource("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
@@ -160,6 +165,29 @@ def _stand_in_units() -> list[LibrarySource]:
         ),
         *(LibrarySource(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in STAND_INS.items()),
     ]
+
+
+def _answers(names: Sequence[str]) -> dict[str, str]:
+    """C++ text of those functions that the list of answers has."""
+    answers = dict(word.split("=") for word in listed_names("answers"))
+    return {name: _answering(name, answers[name]) for name in names if name in answers}
+
+
+def _answering(name: str, answer: str) -> str:
+    """C++ text of a function of the list of answers.
+
+    >>> _answering("curandGenerateSeeds", "0")
+    'MEMSIM_EXPORT int curandGenerateSeeds() { return 0; }'
+    >>> _answering("cufftGetSize", "0:2")
+    'MEMSIM_EXPORT int cufftGetSize(long, uint64_t* to2) { *to2 = 0; return 0; }'
+    """
+    if not answer[0].isdigit():
+        return f"MEMSIM_OTHER_NAME({name}, {name if answer[0] == '_' else ''}{answer})"
+    value, _, places = answer.partition(":")
+    types = {int(place.strip("i")): "int" if "i" in place else "uint64_t" for place in places.split("+") if place}
+    parameters = (f"{types[k]}* to{k}" if k in types else "long" for k in range(1, max(types, default=0) + 1))
+    body = "".join(f"*to{k} = {value}; " for k in types)
+    return f"MEMSIM_EXPORT int {name}({', '.join(parameters)}) {{ {body}return 0; }}"
 
 
 def listed_names(name: str) -> list[str]:

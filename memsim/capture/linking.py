@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from memsim.capture.compilers import WRAPPER_MARK, Compiler
+from memsim.capture.compilers import WRAPPER_MARK, Compiler, include_folders
 from memsim.support.cache import build_once, cache_folder
 from memsim.support.scratch import Scratch, leaving_in
 
@@ -46,11 +46,14 @@ def link_folder(compiler: Compiler, stand_ins: bool = False) -> Path:
 def toolkit_folder(compiler: Compiler) -> Path:
     """A CUDA toolkit for builds that look for one in a folder (``CUDA_PATH``): its nvcc is ``memsim nvcc``.
 
-    Its libraries are memsim's, and the real toolkit's where memsim has none; its headers are the real ones.
+    Its libraries are memsim's, and the real toolkit's where memsim has none. Its headers are the real toolkit's, and
+    those of wheels where it has none.
     """
     ours = link_folder(compiler, stand_ins=True)
     answers = _answers(compiler)
-    state = repr((str(ours), str(compiler.path), sys.executable, sorted(answers.items())))
+    wheels = [Path(one) for one in include_folders()]
+    headers = [(str(one), sorted(os.listdir(one))) for one in wheels]
+    state = repr((str(ours), str(compiler.path), sys.executable, sorted(answers.items()), headers))
 
     def fill(folder: Path) -> None:
         top = Path(answers.get("TOP", compiler.path.parents[1]))
@@ -60,9 +63,9 @@ def toolkit_folder(compiler: Compiler) -> Path:
         script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memsim.capture.nvcc "$@"\n')
         script.chmod(0o755)
         (folder / "bin" / WRAPPER_MARK).touch()
-        for named in _folders(answers.get("INCLUDES", ""), "-I"):
-            (folder / "include").symlink_to(named)
-            break
+        (folder / "include").mkdir()
+        for named in (*_folders(answers.get("INCLUDES", ""), "-I"), *wheels):
+            _link_all(named, folder / "include")
         if (top / "nvvm").exists():
             (folder / "nvvm").symlink_to(top / "nvvm")
         (folder / "lib64").mkdir()

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from memsim.capture import preparation
 from memsim.capture.build import Sources, build, check_sources
-from memsim.capture.executables import check_program, find_program, read_executable
+from memsim.capture.executables import check_program, find_program, read_executable, shown_name
 from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
 from memsim.capture.python.environment import NO_REPORTS, python_variables
@@ -108,7 +108,8 @@ def capture_executable(
         return _run(command, arguments, name, out, gpu, selection, origin, progress)
     with Scratch() as scratch:  # a Python, or what may start one
         times = timer and timer()
-        return _run(command, arguments, name, out, gpu, selection, origin, progress, Path(scratch), timer=times)
+        shown = shown_name(name, arguments)
+        return _run(command, arguments, shown, out, gpu, selection, origin, progress, Path(scratch), timer=times)
 
 
 def _run(

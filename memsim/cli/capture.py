@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -169,32 +170,51 @@ def capture(
     from memsim.api import capture as run_captured
     from memsim.api import capture_ptx
     from memsim.report.formats import chosen_format
-    from memsim.report.inputs import traces_output
-    from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar, hint_after
 
     printed = chosen_format(format)
     code = _checked_code(files, ptx, sass, arguments, fast_math)
     stand_ins = _has_stand_ins(launch, every_launch, snapshot_only)
-    chosen = all_blocks(blocks, whole)
+    common: dict[str, Any] = {
+        "out": out,
+        "kernel": kernel,
+        "blocks": all_blocks(blocks, whole),
+        "gpu": gpu,
+        "registers": registers,
+    }
+    capturing: partial[Any]
+    if code is not None and arguments is not None:
+        capturing = partial(capture_ptx, code, arguments, **common)
+    else:
+        capturing = partial(
+            run_captured, files or [], arguments=ctx.obj or [], launch=launch, includes=include or [],
+            definitions=define or [], libraries=library or [], standard=std, fast_math=fast_math,
+            snapshot_only=snapshot_only, to_end=to_end, stand_ins=stand_ins,
+            keep=keep, cached=not no_cache, **common,
+        )  # fmt: skip
+    _print_traces(capturing, force, printed, quiet, to_end)
+
+
+def _print_traces(capture: Callable[..., Any], force: bool, printed: str, quiet: bool, to_end: bool) -> None:
+    """Capture, with a bar and after a while a hint, and print the traces.
+
+    Args:
+        capture: called with what shows the progress.
+        force: whether traces that exist are overwritten.
+        printed: the format of the tables.
+        quiet: whether nothing but notes is printed.
+        to_end: whether the program runs to its end.
+    """
+    from memsim.report.inputs import traces_output
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar, hint_after
+
     with (
         keeping_existing(force),
         programs_print_to_stderr(printed),
         bar("blocks", hidden=quiet, name="tracing") as advance,
         hint_after(HINT_SECONDS, partial(_print_hint, quiet, to_end)),
     ):
-        if code is not None and arguments is not None:
-            captured = capture_ptx(
-                code, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu, registers=registers,
-                progress=advance,
-            )  # fmt: skip
-        else:
-            captured = run_captured(
-                files or [], arguments=ctx.obj or [], out=out, kernel=kernel, launch=launch, blocks=chosen, gpu=gpu,
-                registers=registers, includes=include or [], definitions=define or [], libraries=library or [],
-                standard=std, fast_math=fast_math, snapshot_only=snapshot_only, to_end=to_end,
-                stand_ins=stand_ins, keep=keep, cached=not no_cache, progress=advance,
-            )  # fmt: skip
+        captured = capture(progress=advance)
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     print_output(traces_output(captured.traces), printed, quiet)

@@ -7,6 +7,7 @@ import gc
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
@@ -120,6 +121,11 @@ def application(words: list[str] | None = None) -> typer.Typer:
     return app
 
 
+def _without_interrupts(hook: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Python's report of exceptions that it drops, without Ctrl-C: `raise_heard` raises it again."""
+    return lambda dropped: None if dropped.exc_type is KeyboardInterrupt else hook(dropped)
+
+
 def _found(module: str, attribute: str) -> Any:
     return getattr(import_module(f"memsim.cli.{module}"), attribute)
 
@@ -128,6 +134,7 @@ def main() -> None:
     """Entry point of the ``memsim`` command."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
+    sys.unraisablehook = _without_interrupts(sys.unraisablehook)
     try:
         with listening():
             application(sys.argv[1:])()

@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 CPP_STANDARD = "c++17"
+_LARGEST_GRID = (1 << 31, 1, 1)
 
 
 class ProfilesProgram(WithArguments):
@@ -114,41 +118,33 @@ def profile(
     memsim profile app.cu
     memsim profile --gpu a100 ./app matrix.mtx
     memsim profile --gpu h100 script.py --size 4096
+    memsim profile python -m package.module
     memsim profile traces/ -o app.profile.h5
     memsim profile kernel.py n=100000
     """
     from memsim.api import profile_program
+    from memsim.capture.executables import shown_name
     from memsim.report.formats import chosen_format
     from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
     program, chosen = Path(files[0]), chosen_format(format)
-    file = _file(out, program, force)
+    shown = Path(shown_name(files[0], [*files[1:], *(ctx.obj or [])])).name
+    file = _file(out, program.resolve().stem if shown == program.name else shown.removesuffix(".py"), force)
+    _check_request(program, gpu, blocks)
+    for_programs = {"--kernel": kernel, "--every-launch": every_launch, "-I": include, "-D": define, "-l": library,
+                    "--std": std != CPP_STANDARD}  # fmt: skip
+    options = {"kernel": kernel, "stand_ins": not every_launch, "includes": include or [], "definitions": define or [],
+               "libraries": library or [], "standard": std}  # fmt: skip
     with Scratch() as scratch:
-        workloads = described_workloads(program)
-        trace_folder = traces or Path(scratch) / "traces"
-        arguments = [*files[1:], *(ctx.obj or [])]
-        for_programs = {"--kernel": kernel, "--every-launch": every_launch, "-I": include, "-D": define,
-                        "-l": library, "--std": std != CPP_STANDARD}  # fmt: skip
-        if workloads:
-            _refuse(program, "a kernel description", for_programs)
-            recorded, activities = _described(
-                workloads, arguments, trace_folder, gpu, force, quiet, blocks=all_blocks(blocks, whole)
-            )
-        elif program.is_dir():
-            for_tracing = {"--blocks": blocks, "--whole": whole, "--traces": traces}
-            _refuse(program, "a folder of traces", for_programs | for_tracing | {"another argument": arguments})
-            recorded, activities = _folder(program)
-        else:
-            compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            with _keeping(trace_folder if traces is None else None, file), programs_print_to_stderr(chosen):
-                recorded, activities = _captured(
-                    files, ctx.obj or [], trace_folder, gpu, force, quiet, kernel=kernel,
-                    blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
-                )  # fmt: skip
-        with _keeping(trace_folder if traces is None else None, file), _phases(quiet) as progress:
+        folder = traces or Path(scratch) / "traces"
+        request = _Program(files, ctx.obj or [], folder, gpu, all_blocks(blocks, whole), force, quiet)
+        kept = partial(_keeping, folder if traces is None else None, file)
+        with kept(), programs_print_to_stderr(chosen):
+            recorded, activities = _recorded(request, traces, for_programs, options)
+        with kept(), _phases(quiet) as progress:
             found = profile_program(
-                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
+                recorded, gpu, program=shown, quick=quick, seed=seed, jobs=jobs, progress=progress,
                 activities=activities,
             )  # fmt: skip
         found.save(file)
@@ -160,12 +156,81 @@ def profile(
         raise typer.Exit(INTERRUPTED)
 
 
-def _file(out: Path | None, program: Path, force: bool) -> Path:
+@dataclass(frozen=True)
+class _Program:
+    """What is profiled.
+
+    Attributes:
+        files: the words of the command line: a program, or a description and its parameters.
+        arguments: words behind a separator.
+        trace_folder: where traces go.
+        gpu: that the program sees; None: the default one.
+        blocks: to trace.
+        force: whether traces that exist are overwritten.
+        quiet: whether bars are hidden.
+    """
+
+    files: list[str]
+    arguments: list[str]
+    trace_folder: Path
+    gpu: str | None
+    blocks: str | None
+    force: bool
+    quiet: bool
+
+
+def _recorded(
+    program: _Program, traces: Path | None, for_programs: Mapping[str, object], options: Mapping[str, Any]
+) -> tuple[list[Trace], Activities]:
+    """The traces of all launches, and the program's activities.
+
+    Args:
+        program: a program, a kernel description, or a folder of traces.
+        traces: the option of this name.
+        for_programs: options that neither a description nor a folder has, by name.
+        options: how a program is compiled and captured.
+    """
+    path = Path(program.files[0])
+    if workloads := described_workloads(path):
+        _refuse(path, "a kernel description", for_programs)
+        return _described(program, workloads), ()
+    if path.is_dir():
+        other = {
+            "--blocks": program.blocks,
+            "--traces": traces,
+            "another argument": [*program.files[1:], *program.arguments],
+        }
+        _refuse(path, "a folder of traces", {**for_programs, **other})
+        return _folder(path)
+    return _captured(program, options)
+
+
+def _check_request(program: Path, gpu: str | None, blocks: str | None) -> None:
+    """Refuse, before anything runs, a GPU or blocks that cannot be, and memsim's own files."""
+    from memsim.analysis.program import is_program
+    from memsim.gpu.defaults import DEFAULT_GPU
+    from memsim.gpu.presets import load_gpu
+    from memsim.sources.outputs import SUFFIX
+    from memsim.sources.traced_blocks import given_blocks
+    from memsim.trace.schema import LaunchShape
+
+    if gpu == "":
+        raise InputError("memsim profile", "--gpu", "is empty; give a preset (memsim gpus lists them) or a TOML file")
+    machine = load_gpu(gpu or DEFAULT_GPU) if gpu or blocks else None
+    if blocks is not None and machine is not None:
+        given_blocks(blocks, LaunchShape(_LARGEST_GRID, (1, 1, 1)), machine)
+    if program.is_file() and is_program(program):
+        raise InputError(program, "program", "is a profile; memsim show and memsim report read it")
+    if program.is_file() and program.suffix == SUFFIX:
+        raise InputError(program, "program", "is no program; if it is a trace, memsim run replays it")
+
+
+def _file(out: Path | None, stem: str, force: bool) -> Path:
     """Where the result goes; one of an earlier profile under the default name is replaced."""
     from memsim.analysis.program import is_program
     from memsim.cli.output import check_file
 
-    file = out or Path(f"{program.resolve().stem}.profile.h5")
+    file = out or Path(f"{stem}.profile.h5")
     check_file(file, force or (out is None and file.is_file() and is_program(file)))
     return file
 
@@ -183,54 +248,44 @@ def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     return all_launches(folder, folder_traces(folder, [], in_order=True)), all_activities(folder)
 
 
-def _described(
-    workloads: list[str],
-    arguments: list[str],
-    trace_folder: Path,
-    gpu: str | None,
-    force: bool,
-    quiet: bool,
-    blocks: str | None,
-) -> tuple[list[Trace], Activities]:
-    """The traces of kernel descriptions, each launched once; `arguments` are their parameters, name=value."""
+def _described(program: _Program, workloads: list[str]) -> list[Trace]:
+    """The traces of kernel descriptions, each launched once; other words are their parameters, name=value."""
     from memsim.api import trace
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.gpu.presets import parse_settings
     from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
-    parameters, recorded = parse_settings(arguments, "parameters"), []
-    trace_folder.mkdir(parents=True, exist_ok=True)
+    parameters, recorded = parse_settings([*program.files[1:], *program.arguments], "parameters"), []
+    program.trace_folder.mkdir(parents=True, exist_ok=True)
     for one in workloads:
-        out = trace_folder / f"{one.rpartition(':')[2]}.h5"
-        with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+        out = program.trace_folder / f"{one.rpartition(':')[2]}.h5"
+        with keeping_existing(program.force), bar("blocks", hidden=program.quiet) as advance:
             check_writable(out, one)
-            recorded.append(trace(one, out=out, gpu=gpu or DEFAULT_GPU, blocks=blocks, progress=advance, **parameters))
-    return recorded, ()
+            made = trace(
+                one, out=out, gpu=program.gpu or DEFAULT_GPU, blocks=program.blocks, progress=advance, **parameters
+            )
+            recorded.append(made)
+    return recorded
 
 
-def _captured(
-    files: list[str],
-    arguments: list[str],
-    trace_folder: Path,
-    gpu: str | None,
-    force: bool,
-    quiet: bool,
-    **options: Any,
-) -> tuple[list[Trace], Activities]:
+def _captured(program: _Program, options: Mapping[str, Any]) -> tuple[list[Trace], Activities]:
     """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
+    from memsim.capture.executables import shown_name
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with keeping_existing(force), bar("", hidden=quiet, name=f"running {files[0]}"):
+    shown = shown_name(program.files[0], [*program.files[1:], *program.arguments])
+    with keeping_existing(program.force), bar("", hidden=program.quiet, name=f"running {shown}"):
         captured = capture(
-            files,
-            arguments=arguments,
-            out=trace_folder,
+            program.files,
+            arguments=program.arguments,
+            out=program.trace_folder,
             launch="all",
-            gpu=gpu or DEFAULT_GPU,
+            gpu=program.gpu or DEFAULT_GPU,
+            blocks=program.blocks,
             **options,
         )
     for note in captured.notes:
@@ -238,7 +293,7 @@ def _captured(
     kernels = len(captured.launches)
     every = [captured.traces[position] for position in captured.program] or captured.traces
     launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
-    _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", program.quiet)
     return every, captured.activities
 
 
@@ -247,19 +302,22 @@ def _keeping(temporary: Path | None, out: Path) -> Iterator[None]:
     """Ctrl-C moves the finished traces of a temporary folder next to the output."""
     from memsim.sources.outputs import SUFFIX
 
-    kept = out.with_name(f"{out.name.partition('.')[0]}.traces")
     try:
         yield
     except KeyboardInterrupt as interrupt:
-        count = len(list(temporary.glob(f"*{SUFFIX}"))) if temporary is not None else 0
-        if temporary is None or not count:
+        finished = len(list(temporary.glob(f"*{SUFFIX}"))) if temporary is not None else 0
+        if temporary is None or not finished:
             raise
-        if kept.exists():
-            problem = f"nothing was kept, as {kept} exists; --traces FOLDER keeps finished traces"
-            raise KeyboardInterrupt(problem) from interrupt
+        kept = _free_path(out.with_name(f"{out.name.partition('.')[0]}.traces"))
         shutil.move(temporary, kept)
-        traces = f"{count} finished trace{'s' * (count != 1)}"
+        traces = f"{finished} finished trace{'s' * (finished != 1)}"
         raise KeyboardInterrupt(f"kept {traces}; memsim profile {kept} replays them") from interrupt
+
+
+def _free_path(path: Path) -> Path:
+    """The path, or where it exists the first free one with a number behind it."""
+    numbered = (path.with_name(f"{path.name}-{number}") for number in count(2))
+    return next(one for one in numbered if not one.exists()) if path.exists() else path
 
 
 @contextmanager

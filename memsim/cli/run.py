@@ -21,6 +21,7 @@ from memsim.support.errors import InputError
 if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.analysis.stopping import Plan
+    from memsim.cli.run_folder import Outputs
     from memsim.interactive_result import Result
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
@@ -149,13 +150,13 @@ def run(
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Plan
-    from memsim.api import open_trace, simulate
+    from memsim.api import simulate
+    from memsim.cli.run_folder import Outputs, run_folder
     from memsim.gpu.presets import parse_settings
     from memsim.report.formats import chosen_format
     from memsim.support.cores import chosen_jobs
-    from memsim.support.progress import bar
 
-    begin, chosen = monotonic(), chosen_format(format, json)
+    printed = Outputs(out, force, chosen_format(format, json), quiet)
     workers = chosen_jobs(jobs)  # a bad MEMSIM_JOBS is an error even where one process does all
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
@@ -163,27 +164,57 @@ def run(
         settings=parse_settings(setting or []), engine=engine, sample=sample,
     )  # fmt: skip
     if path.is_dir():
-        from memsim.cli.run_folder import Outputs, run_folder
-
-        refused = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
-        refused |= {"--engine (with --warm)": warm and engine is Engine.reference}
-        given = [name for name, value in refused.items() if value]  # options that concern a single trace
-        return run_folder(path, replay, given, Outputs(out, force, chosen, quiet), every_launch)
+        of_one_trace = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
+        of_one_trace |= {"--engine (with --warm)": warm and engine is Engine.reference}
+        return run_folder(path, replay, [name for name, value in of_one_trace.items() if value], printed, every_launch)
     if every_launch:
         raise InputError("run", "--every-launch", "needs a folder of traces and --warm")
     _check_out(out, resume, force, path, *([gpu] if gpu else []))
-    with bar("bytes", hidden=quiet) as advance:
-        recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
-    replay = partial(replay, recorded, until=until, out=out, resume=resume, force=force)
-    result, error = _replayed(replay, plan, convention, quiet), None
-    if uncertain and not result.interrupted:
-        error = _model_error(recorded, gpu, seed, workers, setting or [], convention, quiet)
-    bottlenecks = partial(bottlenecks_with_gains, result, recorded, quick or result.interrupted, jobs)
-    _print_result(result, bottlenecks, error, None if result.interrupted else out, chosen, quiet)
-    _print_storage(result, plan.most, out, monotonic() - begin)
+    vary = partial(_model_error, gpu, seed, workers, setting or [], convention, quiet) if uncertain else None
+    explain = partial(bottlenecks_with_gains, quick=quick, jobs=jobs)
+    replay = partial(replay, until=until, out=out, resume=resume, force=force)
+    result = _run_trace(_opened(path, kernel, quiet), replay, plan, printed, vary, explain)
     if result.unreached:
         raise typer.Exit(UNREACHED)
+
+
+def _opened(path: Path, kernel: str | None, quiet: bool) -> Trace:
+    """A trace, which is imported first where another tool wrote it."""
+    from memsim.api import open_trace
+    from memsim.support.progress import bar
+
+    with bar("bytes", hidden=quiet) as advance:
+        return open_trace(path, kernel, advance)
+
+
+def _run_trace(
+    trace: Trace,
+    replay: Callable[..., Result],
+    plan: Plan,
+    printed: Outputs,
+    vary: Callable[[Trace], ModelError] | None,
+    explain: Callable[..., Sequence[Bottleneck] | None],
+) -> Result:
+    """Replay one trace and print its result.
+
+    Args:
+        trace: to replay.
+        replay: with a trace, and what is called with each trial.
+        plan: of the trials.
+        printed: where the result goes, and how it is printed.
+        vary: what the preset's uncertain numbers make of the answer; None: not requested.
+        explain: with a result and its trace, what makes the kernel slow.
+    """
+    begin = monotonic()
+    result = _replayed(partial(replay, trace), plan, printed.quiet)
+    error = None if vary is None or result.interrupted else vary(trace)
+    bottlenecks = partial(explain, result, trace, **({"quick": True} if result.interrupted else {}))
+    _print_result(
+        result, bottlenecks, error, None if result.interrupted else printed.out, printed.format, printed.quiet
+    )
+    _print_storage(result, plan.most, printed.out, monotonic() - begin)
+    return result
 
 
 def _check_out(out: Path | None, resume: bool, force: bool, *inputs: str | Path) -> None:
@@ -196,12 +227,12 @@ def _check_out(out: Path | None, resume: bool, force: bool, *inputs: str | Path)
         raise InputError("run", "--resume, --force", "need a results file; give it with -o")
 
 
-def _replayed(replay: partial[Result], plan: Plan, convention: str, quiet: bool) -> Result:
+def _replayed(replay: partial[Result], plan: Plan, quiet: bool) -> Result:
     """The result of a trace, with a bar that says how narrow its intervals are."""
     from memsim.analysis.stopping import Running
     from memsim.support.progress import bar
 
-    running, most = Running(plan.watched(convention)), plan.most
+    running, most = Running(plan.watched(replay.keywords["convention"])), plan.most
     with bar("trials", name="replaying", hidden=quiet) as advance:
         advance(0, most)
         return replay(progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most))
@@ -243,7 +274,7 @@ def _print_storage(result: RunResult, most: int, out: Path | None, seconds: floa
 
 
 def _model_error(
-    trace: Trace, gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
+    gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool, trace: Trace
 ) -> ModelError:
     """What the preset's uncertain numbers make of the answer."""
     from memsim.api import uncertainty

@@ -30,13 +30,14 @@ class Outputs:
     """What becomes of the results.
 
     Attributes:
-        folder: for a results file per launch that is replayed, named like its trace; None: none is written.
+        out: the results file of a trace; for a folder of traces, a folder with one per launch that is replayed, named
+            like its trace; None: none is written.
         force: write over files that exist.
         format: of the table.
         quiet: print no progress bar and no table.
     """
 
-    folder: Path | None = None
+    out: Path | None = None
     force: bool = False
     format: str = "text"
     quiet: bool = False
@@ -47,20 +48,20 @@ class Outputs:
         Raises:
             InputError: one exists, without `force`, or cannot be written, or the folder is that of the traces.
         """
-        if self.folder is None:
+        if self.out is None:
             if self.force:
                 raise InputError("run", "--force", "needs a folder of results; give it with -o")
             return []
-        if self.folder.suffix == SUFFIX or self.folder.resolve() == traces[0].path.parent.resolve():
-            raise InputError(self.folder, "-o", "must differ from the folder of traces; it gets one file per launch")
-        with writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+        if self.out.suffix == SUFFIX or self.out.resolve() == traces[0].path.parent.resolve():
+            raise InputError(self.out, "-o", "must differ from the folder of traces; it gets one file per launch")
+        with writing(self.out):
+            self.out.mkdir(parents=True, exist_ok=True)
         known: set[Path] = set()
         files = []
         for place, trace in enumerate(traces):
             name = f"{trace.path.stem}.{place}{SUFFIX}" if trace.path in known else trace.path.name
             known.add(trace.path)
-            files.append(self.folder / name)
+            files.append(self.out / name)
         for file in files:
             check_file(file, self.force)
         return files

@@ -96,6 +96,8 @@ class Judge:
         Raises:
             CandidateFailure, InputError: it does not, or the GPU or the compiler cannot be used.
         """
+        if not candidate.is_file():
+            raise CandidateFailure("failed", "input", "file does not exist", str(candidate))
         text = self._compiled(candidate, folder)
         arrays = {
             name: np.array(one, order="C") for name, one in self.task.arguments.items() if isinstance(one, np.ndarray)
@@ -153,7 +155,8 @@ class Judge:
         return with_code(launch, sass), memory
 
     def _entry(self, text: str, candidate: Path) -> str:
-        found = [name for name, one in parsed(text, candidate.name).functions.items() if one.entry]
+        functions = parsed(text, candidate.name).functions if ".entry" in text else {}
+        found = [name for name, one in functions.items() if one.entry]
         kernel = self.task.kernel
         chosen = [name for name in found if kernel in (name, kernel_name(name))] if kernel else found
         if len(chosen) != 1:

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from os.path import commonprefix
 from typing import Any
 
 from memsim.analysis.model_error import LEVEL
 from memsim.analysis.percent import percent
 from memsim.analysis.program import LaunchGroup, ProgramResult
-from memsim.analysis.table import shortened
+from memsim.analysis.table import cut, shortened
 from memsim.analysis.tables import number, time_unit
 from memsim.report.best_possible import best_possible_document, separating_causes
 from memsim.report.output import Block, CommandOutput, PrintedTable
 from memsim.report.prose import wrapped
 from memsim.support.deprecated import with_old_keys
 
-_HEADERS = ("kernel", "launches", "{}", "share %", "bound by", "best {}", "of best %", "largest loss", "top finding")
+_HEADERS = (
+    "kernel",
+    "launches",
+    "{}",
+    "share %",
+    "bound by",
+    "best {}",
+    "of best %",
+    "besides needed work",
+    "top finding",
+)
 MOST_GRIDS = 8  # of a kernel that have rows of their own
 _NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False, False)
@@ -93,16 +105,19 @@ def _blocks(result: ProgramResult) -> list[Block]:
 def _too_short(result: ProgramResult) -> list[str]:
     """A warning of kernels with a predicted time below the best possible one."""
     pairs = zip(result.labels(), result.groups, strict=True)
-    found = [shortened(label, _NAME) for label, group in pairs if group.best_possible > group.time.mean]
+    names = _short_names(result)
+    found = [names[label] for label, group in pairs if group.best_possible > group.time.mean]
     why = "the traced blocks do not fill the GPU, so the predicted time is too short; --blocks 2x traces more"
     return [wrapped(f"{', '.join(found)}: {why}")] if found else []
 
 
 def _advice(result: ProgramResult) -> list[str]:
-    """What to try, of each kernel with a finding."""
-    lines = [
-        f"{shortened(one['kernel'], _NAME)}: try: {one['advice']}" for one in result.about["findings"] if one["advice"]
-    ]
+    """What to try, once for all kernels with the same advice."""
+    kernels, short = dict[str, list[str]](), _short_names(result)
+    for one in result.about["findings"]:
+        if one["advice"]:
+            kernels.setdefault(one["advice"], []).append(short[one["kernel"]])
+    lines = [f"{', '.join(names)}: try: {advice}" for advice, names in kernels.items()]
     return ["\n".join(wrapped(line) for line in lines)] if lines else []
 
 
@@ -112,17 +127,59 @@ def _rows(result: ProgramResult, shown: Callable[[float], str]) -> list[tuple[st
     Args:
         shown: a time in milliseconds as text.
     """
-    findings, rows = _findings(result), dict[str, tuple[float, list[str], list[LaunchGroup]]]()
-    kernels = Counter(group.kernel for group in result.groups)
+    findings, rows = _findings(result), dict[str, list[tuple[str, LaunchGroup]]]()
+    grids, names = Counter(group.kernel for group in result.groups), _short_names(result)
     for label, group in zip(result.labels(), result.groups, strict=True):
-        grids = kernels[group.kernel]
-        name = label if grids <= MOST_GRIDS else f"{shortened(group.kernel, _NAME - 12)} ({grids} grids)"
-        time, labels, groups = rows.get(name, (0.0, [], []))
-        rows[name] = time + group.time.mean, [*labels, label], [*groups, group]
+        rows.setdefault(label if grids[group.kernel] <= MOST_GRIDS else group.kernel, []).append((label, group))
     found = []
-    for name, (time, labels, groups) in sorted(rows.items(), key=lambda one: -one[1][0]):
-        finding = next((findings[one] for one in labels if one in findings), None)
-        found.append((shortened(name, _NAME), *_row(groups, time, time / result.time.mean, finding, shown)))
+    for key, pairs in sorted(rows.items(), key=lambda one: -sum(group.time.mean for _, group in one[1])):
+        finding = next((findings[label] for label, _ in pairs if label in findings), None)
+        groups = [group for _, group in pairs]
+        time = sum(group.time.mean for group in groups)
+        name = names[key] if grids[key] <= MOST_GRIDS else f"{names[key]} ({grids[key]} grids)"
+        found.append((name, *_row(groups, time, time / result.time.mean, finding, shown)))
+    return found
+
+
+def _short_names(result: ProgramResult) -> dict[str, str]:
+    """A name for the table of each kernel and grid, and of kernels with many grids: different ones stay different."""
+    grids = Counter(group.kernel for group in result.groups)
+    many = [name for name, number in grids.items() if number > MOST_GRIDS]
+    return distinct_names(result.labels(), _NAME) | distinct_names(many, _NAME - 12)
+
+
+def distinct_names(names: Sequence[str], width: int) -> dict[str, str]:
+    """Names of at most ``width`` characters; what equal ones have in common is left out, from the first ``<``.
+
+    >>> list(distinct_names(["for_each<long policy, fill>", "for_each<long policy, iota>"], 16).values())
+    ['for_each<…fill>', 'for_each<…iota>']
+    """
+    alike: dict[str, list[str]] = {}
+    for name in dict.fromkeys(names):
+        alike.setdefault(shortened(name, width), []).append(name)
+    found = {}
+    for short, group in alike.items():
+        found.update({group[0]: short} if len(group) == 1 else _differing(group, width))
+    return found
+
+
+def _differing(names: list[str], width: int) -> dict[str, str]:
+    """Names that differ in their middles: each from the word on that differs, a first argument with its template."""
+    common = commonprefix(names)
+    head = common[: min(common.find("<") + 1, width // 2)]
+    for before, words in ((head, r"([\w:]+<)?[\w:]*$"), ("", r"([\w:]+<)?[\w:]*$"), (head, r"[\w:]*$")):
+        start = len(re.sub(words, "", common))
+        alike: dict[str, list[str]] = {}
+        for name in names:
+            rest = re.sub(r"\b(\w+::)+(?=\w)", "", name[start:])
+            alike.setdefault(cut(f"{before}…{rest}", width), []).append(name)
+        if len(alike) > 1:
+            break
+    else:
+        return {name: cut(f"#{number} {name}", width) for number, name in enumerate(names, 1)}
+    found = {}
+    for short, group in alike.items():
+        found.update({group[0]: short} if len(group) == 1 else _differing(group, width))
     return found
 
 

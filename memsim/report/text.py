@@ -239,8 +239,6 @@ def _component_lines(result: RunResult) -> Iterator[str]:
 
 def time_lines(result: RunResult) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
-    memory = with_interval(result.memory_latency)
-    in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
     lines = [
         f"predicted kernel time {'at least ' if result.is_least_time else ''}"
         f"{milliseconds(result.kernel_time)}{_one_launch(result)}",
@@ -249,9 +247,16 @@ def time_lines(result: RunResult) -> str:
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
-        f"loaded DRAM latency {memory} cycles ({in_ns} ns)",
+        _memory_latency(result),
     ]
     return "\n".join(filter(None, lines))
+
+
+def _memory_latency(result: RunResult) -> str:
+    """That of a loaded DRAM; nothing of a kernel that reads nothing from it."""
+    latency = result.memory_latency
+    in_ns = number(latency.mean * result.ns_per_cycle)
+    return "" if isnan(latency.mean) else f"loaded DRAM latency {with_interval(latency)} cycles ({in_ns} ns)"
 
 
 def _prediction(result: RunResult) -> str:

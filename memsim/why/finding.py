@@ -34,6 +34,8 @@ class Cause(StrEnum):
     shared_bound = "bound by shared memory"
     issue_bound = "bound by issue"
     tensor_bound = "bound by tensor cores"
+    dram_bound = "bound by DRAM"
+    l2_bound = "bound by L2"
     latency = "bound by latency"
 
     @property
@@ -71,6 +73,9 @@ ADVICE = {
     "time (float4)",
     Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, use wider loads",
     Cause.tensor_bound: "the tensor cores are the limit: a narrower data type does more operations per cycle",
+    Cause.dram_bound: "move fewer bytes: narrower data types, and one kernel for what several do, so that values "
+    "between them stay in registers",
+    Cause.l2_bound: "request fewer bytes: narrower data types, and reuse in registers or shared memory",
     Cause.latency: "keep more loads in flight: unroll loops, prefetch the next iteration's data, or raise the number "
     "of resident warps",
 }
@@ -159,7 +164,11 @@ class Bottleneck:
         return min(self.attributable_share, self.upper_bound) if self.gain is None else self.gain.share.mean
 
     def rank(self) -> tuple[int, float, int]:
-        """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly
-        faster; each by its expected saving; among equals, root causes before their consequences."""
-        rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_SHARE else 2
+        """A key that sorts: causes whose replay is faster, causes without a replay, components that move too much for
+        any of these reasons, causes whose replay is hardly faster; each by its expected saving; among equals, root
+        causes before their consequences."""
+        if self.gain is None:
+            rank = 2 if self.cause in (Cause.dram_bound, Cause.l2_bound) else 1
+        else:
+            rank = 0 if self.gain.share.mean >= LEAST_SHARE else 3
         return rank, -round(self.expected_saving, 2), list(Cause).index(self.cause)

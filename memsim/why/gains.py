@@ -99,7 +99,7 @@ def with_gains(
     common = _ReplaySettings(
         trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist())
     )
-    todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
+    todo = [(one.cause, _ops(one)) for one in found[:MOST]]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(find_transforms(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
     if progress:
@@ -119,12 +119,6 @@ def with_gains(
 
 def _ops(one: Bottleneck) -> tuple[int, ...]:
     return tuple(sorted({op for finding in one.findings for op in finding.ops}))
-
-
-def _can_be_replayed(one: Bottleneck, result: RunResult) -> bool:
-    """A launch of too few blocks has no more to fill SMs with."""
-    trace = result.trials.about["trace"]
-    return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
 def _each(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memsim.analysis.percent import percent
 from memsim.analysis.result import RunResult
-from memsim.analysis.utilization import ISSUE, LIMITING_SHARE, LOAD_STORE, TENSOR, busiest_component
-from memsim.why.finding import ADVICE, MERGED_ACCESSES, Cause, Finding
+from memsim.analysis.time_breakdown import TimeCause, time_breakdown
+from memsim.analysis.utilization import DRAM, ISSUE, L2, LIMITING_SHARE, LOAD_STORE, TENSOR, busiest_component
+from memsim.why.finding import ADVICE, LEAST_SHARE, MERGED_ACCESSES, Cause, Finding
 from memsim.why.source_access import SourceAccess, kernel_location
 
 BANKS = 32
@@ -25,6 +27,16 @@ _FEWER = {  # by the pipes that are busiest: what takes less of them
     "branch": "reduce branches: unroll, or select values instead of branching",
     "shuffle": "shuffle less: let each lane add up more by itself first",
 }
+FAR = 0.7  # of the predicted time: a kernel with a longer best possible time is near it
+_ONCE = {  # by the component and why it moves data again: how to move them once
+    (DRAM, TimeCause.cold): "let a launch find its data in L2: work on parts of the data that fit L2, each part by all "
+    "launches before the next one, or do the work of several launches in one",
+    (DRAM, TimeCause.repeated): "let blocks that share data run close together in time, tile for L2, "
+    "and store whole lines",
+    (L2, TimeCause.repeated): "larger tiles in shared memory or registers, so that fewer blocks load the same data",
+}
+
+_AVOIDABLE = (TimeCause.cold, TimeCause.repeated, TimeCause.queueing)
 
 
 def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> Iterator[Finding]:
@@ -38,6 +50,8 @@ def find_limiting_component(result: RunResult, accesses: list[SourceAccess]) -> 
         yield from _waiting(accesses, name, most)
     elif name == LOAD_STORE:
         yield from _shared(accesses, most)
+    elif name in (DRAM, L2):
+        yield from _traffic(result, accesses, name, most)
     elif name.endswith((ISSUE, _PIPES)) or name == TENSOR:
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
@@ -73,6 +87,25 @@ def _shared(accesses: list[SourceAccess], most: float) -> Iterator[Finding]:
             yield access.finding(
                 Cause.shared_bound, access.busy[LOAD_STORE] * saved, evidence, issue=saved, load_store=saved
             )
+
+
+def _traffic(result: RunResult, accesses: list[SourceAccess], name: str, most: float) -> Iterator[Finding]:
+    """Of a kernel far from its best possible time: the time in which data move again, or wait for the component."""
+    time = time_breakdown(result)
+    if time is None or time.of_best > FAR:
+        return
+    cause = Cause.dram_bound if name == DRAM else Cause.l2_bound
+    parts = {one.cause: one.milliseconds / time.milliseconds for one in time.parts if one.cause in _AVOIDABLE}
+    avoidable = sum(parts.values())
+    again = max(TimeCause.cold, TimeCause.repeated, key=lambda one: parts[one])
+    listed = ", ".join(f"{one} {percent(share)}" for one, share in parts.items() if share >= LEAST_SHARE)
+    evidence = f"{name} is busy for {percent(most)} of the time; the time beyond needed work: {listed}"
+    advice = ADVICE[cause] if 2 * parts[TimeCause.queueing] > avoidable else _ONCE.get((name, again), ADVICE[cause])
+    removed = max(0.0, most - (1 - avoidable)) / most
+    for access in accesses:
+        work = access.busy[name]
+        found = access.finding(cause, avoidable * work / most, evidence)
+        yield replace(found, advice=advice, removed_work={name: work * removed})
 
 
 def _avoidable(access: SourceAccess) -> float:

@@ -84,7 +84,9 @@ def test_what_is_left_dirty_will_be_written():
     trials.counters[:, 0, Level.l2, Event.write_miss, CountUnit.sectors] = 168 * 100
     stays = 786432 // 32  # sectors at the end: all of L2, into which nothing but stores came
     expected = CYCLES + (33600 * 100 - stays) * 2 / 3
-    assert RunResult(trials).launch_time.cycles.mean == pytest.approx(expected)
+    found = RunResult(trials).launch_time
+    assert found.cycles.mean == pytest.approx(expected)
+    assert found.interval.high > CYCLES + 2 * (33600 * 100 - stays) * 2 / 3  # rows of loads and stores may conflict
     trials.counters[:, 0, Level.l2, Event.write_miss, CountUnit.sectors] = (
         2 * stays
     )  # L2 was turned over: nothing deferred

@@ -133,6 +133,18 @@ def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, libraries, m
     assert compilers.find_compiler().path == real
 
 
+def test_toolkit_folder_has_headers_of_wheels(bare, libraries, capsys):
+    real, wheel = bare / "real", bare / "nvidia/cu13/include"
+    for folder, *headers in ((real, "cuda.h"), (wheel, "cuda.h", "cublas_v2.h")):
+        folder.mkdir(parents=True)
+        for name in headers:
+            (folder / name).write_text(folder.name)
+    make_nvcc(bare / "bin").write_text(FAKE.replace("*) exit 3", f"*) echo '#$ INCLUDES=\"-I{real}\"' >&2; exit 1"))
+    assert nvcc.main(["--memsim-toolkit"]) == 0
+    found = Path(capsys.readouterr().out.strip(), "include")
+    assert {one.name: one.read_text() for one in found.iterdir()} == {"cuda.h": "real", "cublas_v2.h": "include"}
+
+
 def test_cmake_finds_memsims_toolkit(bare, libraries, capfd):
     make_nvcc(bare / "bin").write_text(
         FAKE.replace("*) exit 3", "*) echo '#$ TOP=/real/bin/..\n#$ PTXAS_FLAGS=' >&2; exit 1")

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 
@@ -213,6 +214,29 @@ def test_kernel_with_many_grids_has_one_row(file):
     assert chosen[0] == many.labels()[0] and set(chosen) <= set(many.labels())
 
 
+def test_kernels_whose_long_names_agree_stay_apart(file):
+    result = ProgramResult.load(file)
+    (slow, fast), policy = result.groups, "cub::detail::for_each::policy_hub_t::policy_500_t, long"
+    tail = ", thrust::counting_iterator<long, thrust::use_default, thrust::use_default> > >"
+    functions = ("fill<int*, int>", "fill<float*, float>", "app::scale<int>", "app::shift<int>")
+    kernels = [f"static_kernel<{policy}, op_wrapper_t<long, {one}{tail}" for one in functions]
+    alike = [[replace(slow, kernel=kernel)] * number for kernel, number in zip(kernels, (1, 1, 9, 12), strict=True)]
+    many = ProgramResult([*alike[0], *alike[1], *alike[2], *alike[3], fast], result.about | {"findings": []})
+    table = next(one for one in profile_output(many).blocks() if isinstance(one, PrintedTable))
+    names = [row[0] for row in table.rows]
+    assert len(names) == len(set(names)) == 5 and all(len(name) <= 40 for name in names)
+    for word in ("fill<int*, int>", "fill<float*, float>", "scale<int>", "shift<int>"):
+        assert sum(word in name for name in names) == 1
+
+
+def test_same_advice_is_printed_once(file):
+    result = ProgramResult.load(file)
+    found = {"cause": "few warps", "location": "", "gain": 0.1, "upper_bound": 0.1, "advice": "launch more threads"}
+    both = [found | {"kernel": label} for label in result.labels()]
+    *_, advice = profile_output(ProgramResult(result.groups, result.about | {"findings": both})).blocks()
+    assert advice == f"{', '.join(result.labels())}: try: launch more threads"
+
+
 def test_longest_grid_of_many_is_explained(file):
     result = ProgramResult.load(file)
     one = result.groups[0]
@@ -351,7 +375,8 @@ def test_interrupted_capture_keeps_finished_traces(folder, tmp_path, monkeypatch
     assert done.exit_code == 130 and "kept 2 finished traces; memsim profile app.traces replays them" in done.stderr
     assert sorted(one.name for one in (tmp_path / "app.traces").iterdir()) == ["add-0.h5", "halve-1.h5"]
     again = call("profile", "app.cu")
-    assert again.exit_code == 130 and "nothing was kept, as app.traces exists" in again.stderr
+    assert again.exit_code == 130 and "memsim profile app.traces-2 replays them" in again.stderr
+    assert len(list((tmp_path / "app.traces-2").iterdir())) == 2
 
 
 def test_output_that_exists_is_refused_before_anything_runs(folder, file):
@@ -377,3 +402,25 @@ def test_what_stands_after_the_program_is_its_own(given, program, its_own):
     place = command.find_separator(list(given))
     assert (given if place is None else given[: place.start]) == program
     assert (None if place is None else given[place.stop :]) == its_own
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--gpu", ""], "--gpu is empty; give a preset"),
+        (["--gpu", "rtx4091"], "rtx4091: name is not in the library; did you mean"),
+        (["--blocks", "-4"], "-4 is not understood; give FIRST:LAST"),
+        (["--blocks", "7:3"], "7:3 names no blocks"),
+    ],
+)
+def test_impossible_options_end_before_program_runs(tmp_path, monkeypatch, options, problem):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("memsim.api.capture", lambda *_, **__: pytest.fail("the program ran"))
+    refused = call("profile", *options, "app.cu")
+    assert refused.exit_code == 2 and problem in refused.stderr and refused.stderr.count("\n") == 1
+
+
+def test_files_of_memsim_are_no_programs(folder, file):
+    for path, reads in ((file, "memsim show"), (next(folder.glob("*.h5")), "memsim run")):
+        refused = call("profile", path)
+        assert refused.exit_code == 2 and reads in refused.stderr and refused.stderr.count("\n") == 1

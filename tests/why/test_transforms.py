@@ -378,3 +378,47 @@ def test_load_passed_by_shuffle_leaves_instruction_in_run(mixes):
     )
     assert (shuffles == (now.instruction_mix != was.instruction_mix) * room).all()
     assert (transformed.issue.issued[now.instruction_mix] == now.compute_run)[now.instruction_mix > 0].all()
+
+
+def add_rows(t: Thread, a, out, length, threads, waits):
+    row, part = t.global_id % threads, t.global_id // threads
+    total = 0.0
+    for step in range(length):
+        total += a[(part * length + step) * threads + row]
+        if waits:
+            t.sync()
+    out[t.global_id] = total
+
+
+@workload
+def few_threads(parts: int = 1, length: int = 160, waits: bool = False) -> Launch:
+    """Sums of columns by 4 blocks, or by so many times as many that add up a part each."""
+    threads = 4 * 64
+    arrays = dict(a=np.zeros(threads * length, np.float32), out=np.zeros(threads * parts, np.float32))
+    numbers = dict(length=length // parts, threads=threads, waits=waits)
+    return Launch(add_rows, 4 * parts, 64, arguments=arrays | numbers)
+
+
+def test_divided_threads_do_same_accesses():
+    trace = _trace(few_threads, length=40)
+    divided = _repaired(trace, Cause.few_warps, ())
+    assert divided.launch.n_blocks == divided.n_blocks == 20 and divided.n_warps == 5 * trace.n_warps
+    for op in range(len(trace.ops)):
+        before, after = (_lanes(one, op) for one in (trace, divided))
+        assert len(before) == len(after) and sorted(map(tuple, before)) == sorted(map(tuple, after))
+    assert sum(len(chunk.warps) for chunk in divided.chunks()) == divided.n_warps
+
+
+def test_divided_threads_take_time_of_divided_program():
+    gpu, trials = "tesla-v100", 2
+    whole = memsim.trace(few_threads, blocks="all", gpu=gpu)
+    before = memsim.simulate(whole, gpu=gpu, trials=trials)
+    after = memsim.simulate(memsim.trace(few_threads, blocks="all", gpu=gpu, parts=20), gpu=gpu, trials=trials)
+    (few,) = (one for one in memsim.why.explain(before, whole).bottlenecks if one.cause is Cause.few_warps)
+    assert few.gain is not None and "among 20 threads" in few.gain.transform
+    assert few.gain.share.mean == pytest.approx(1 - after.kernel_time.mean / before.kernel_time.mean, abs=0.03)
+
+
+def test_blocks_that_wait_are_not_divided():
+    trace, gpu = _trace(few_threads, length=40, waits=True), memsim.load_gpu("tesla-v100")
+    assert find_transforms(Cause.few_warps, trace, (), gpu) == []

@@ -15,6 +15,7 @@ import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
 from memsim import Launch, Thread, workload
 from memsim.analysis.result import RunResult
+from memsim.analysis.time_breakdown import time_breakdown
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
 from memsim.gpu.presets import load_gpu, override
 from memsim.models.mwp_cwp import LimitingCase
@@ -49,7 +50,9 @@ NOT_OF_MEMORY = {"CoMem_SpMM"}
 # The fast version reads through textures and stores as before; a tree's last five steps are for a part of one warp.
 STAYS = {"ReadOnlyMem": {Cause.scattered}, "BankRedux": {Cause.divergence}}
 # What says that the GPU is not full, or what it is full of, and names no access that is wrong.
-OF_NO_ACCESS = {Cause.few_warps, Cause.latency, Cause.shared_bound, Cause.issue_bound}
+OF_NO_ACCESS = {
+    Cause.few_warps, Cause.latency, Cause.shared_bound, Cause.issue_bound, Cause.dram_bound, Cause.l2_bound,
+}  # fmt: skip
 # Ruetsch and Micikevicius 2009: slow version, cause, fast version, GPU.
 TRANSPOSES = [
     pytest.param("naive", Cause.scattered, "padded", "tesla-v100", marks=pytest.mark.slow),
@@ -212,6 +215,29 @@ def test_busy_pipes_are_reported_with_advice(pipes, cause, advice):
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
     (only,) = find_limiting_component(result, [])
     assert only.cause is cause and "busy for 90 % of the time" in only.evidence and only.advice.startswith(advice)
+
+
+def twice(t: Thread, a, b, half):
+    i = t.global_id
+    b[i] = a[i] + a[(i + half) % (2 * half)]
+
+
+@workload
+def passes(n: int = 1 << 21) -> Launch:
+    """Every element is read twice, far apart."""
+    arrays = {"a": np.zeros(n, np.float64), "b": np.zeros(n, np.float32), "half": n // 2}
+    return Launch(twice, n // 256, 256, arrays)
+
+
+def test_evicted_traffic_is_bound_by_dram():
+    result = _result(passes, n=1 << 21)
+    found = _of(result, Cause.dram_bound)
+    one = found.findings[0]
+    read = result.counters["dram"]["sectors"]["reads"] * 32
+    assert read > 1.8 * 8 * (1 << 21) and "repeated traffic" in one.evidence  # twice the array
+    assert one.advice.startswith("let blocks that share data") and one.array == "a"
+    assert 0.3 < found.attributable_share <= found.upper_bound + 0.01
+    assert found.upper_bound < 1 - time_breakdown(result).of_best + 0.01
 
 
 @pytest.mark.slow

@@ -109,7 +109,8 @@ def _key_figures(result: RunResult) -> list[tuple[str, str, str]]:
             text = f"{with_interval(ratio, 100, 2)} %"
             found.append((f"{level.upper()} {access} hits", text, f"convention {result.convention}"))
     found.append(("DRAM traffic", f"{moved:,.1f} MB", "reads and writes per trial"))
-    found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "loaded DRAM latency"))
+    if result.memory_latency.mean == result.memory_latency.mean:  # something was read from it
+        found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "loaded DRAM latency"))
     return found
 
 

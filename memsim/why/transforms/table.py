@@ -8,6 +8,7 @@ from memsim.trace.schema import Space
 from memsim.why.finding import Cause
 from memsim.why.transforms.banks import spread_over_banks
 from memsim.why.transforms.barriers import without_barriers_of_one_warp
+from memsim.why.transforms.divided_threads import divide_threads, fills_gpu
 from memsim.why.transforms.gpus import enlarge_cache, hash_channels, raise_occupancy
 from memsim.why.transforms.layout import lay_out_array
 from memsim.why.transforms.merged_atomics import merge_atomics_by_block, merge_atomics_by_warp
@@ -63,7 +64,7 @@ def find_transforms(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) 
         case Cause.trees:
             found = [merge_trees()]
         case Cause.few_warps:
-            found = [raise_occupancy()]
+            found = [raise_occupancy()] if fills_gpu(trace, gpu) else [*divide_threads(trace, gpu)]
         case _:
             found = []
     return [one for one in found if one is not None]

@@ -45,6 +45,7 @@ class Transform:
         change: of the trace's blocks, in order; made anew for every reading. None: they stay.
         machine: of the GPU; None: it stays.
         launch: of the launch; None: it stays.
+        trace: of the trace as a whole, where its blocks do not stay; instead of `change` and `launch`.
         more_ops: memory instructions in addition to those of the trace.
         more_mixes: mixes behind those of the trace.
     """
@@ -53,6 +54,7 @@ class Transform:
     change: Callable[[Trace], Change] | None = None
     machine: Callable[[GPU], GPU] | None = None
     launch: Callable[[LaunchShape], LaunchShape] | None = None
+    trace: Callable[[Trace], Trace] | None = None
     more_ops: tuple[StaticInstruction, ...] = ()
     more_mixes: np.ndarray = field(default_factory=lambda: np.zeros(0, MIX))
 
@@ -63,6 +65,8 @@ class Transform:
             InputError: a machine that cannot be.
         """
         machine = self.machine(gpu) if self.machine else gpu
+        if self.trace is not None:
+            return self.trace(trace), machine
         launch = self.launch(trace.launch) if self.launch else trace.launch
         if self.change is None:
             return replace(trace, launch=launch), machine

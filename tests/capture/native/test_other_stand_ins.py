@@ -140,6 +140,22 @@ def test_missing_functions_say_not_supported(stand_in, libraries, name, soname, 
     assert {stand_in(soname)[function]() for function in missing} == {status}
 
 
+def test_listed_answers_belong_to_listed_functions():
+    lists = "driver cublas cublasLt cudnn cufft cupti curand cusolver cusparse nccl nvml"
+    functions = {word.partition(":")[0] for name in lists.split() for word in listed_names(name)}
+    answers = dict(word.split("=") for word in listed_names("answers"))
+    targets = {name + answer if answer[0] == "_" else answer for name, answer in answers.items()}
+    assert set(answers) | {target for target in targets if not target[0].isdigit()} <= functions
+
+
+def test_listed_answers_are_written_where_parameters_point(stand_in):
+    """The work spaces of cuFFT (the 11th parameter, a size_t) and cuSOLVER (the 12th, an int)."""
+    size, n = ctypes.c_size_t(2**64 - 1), (ctypes.c_int * 2)(7, 7)
+    assert stand_in("libcufft.so.12").cufftEstimateMany(*[None] * 10, ctypes.byref(size)) == 0
+    assert stand_in("libcusolver.so.12").cusolverDnSormqr_bufferSize(*[None] * 11, n) == 0
+    assert (size.value, list(n)) == (0, [1, 7])
+
+
 @pytest.mark.parametrize(("m", "n", "job"), [(8, 5, "S"), (8, 5, "A"), (6, 6, "A")])
 def test_cusolver_singular_values(stand_in, m, n, job):
     solver, info, a = stand_in("libcusolver.so.12"), np.ones(1, np.int32), _fortran((m, n))

@@ -329,6 +329,30 @@ print(module.jit(), module.jit(debug=True), module.jit(debug=False), module.jit(
     assert _run(code, tmp_path) == "True None True False\n"
 
 
+def test_raw_kernels_get_the_lines_of_their_file(tmp_path: Path) -> None:
+    (tmp_path / "kernels.py").write_text("import sys\n\nSOURCE = r'''\n__global__ void k() {\n}\n'''\n")
+    code = """
+import types
+import kernels
+from memsim_child import packages
+
+class _NVRTCProgram:
+    def __init__(self, src, name="kern.cu"):
+        self.src = src
+
+    def compile(self, options=()):
+        return options
+
+packages.set_cupy(types.SimpleNamespace(_NVRTCProgram=_NVRTCProgram))
+for source in (kernels.SOURCE, "__global__ void generated() {}", ""):
+    program = _NVRTCProgram(source)
+    print(program.src.partition(chr(10))[0], program.compile(("-I.",)), program.compile(("-lineinfo",)))
+"""
+    first, *others = _run(code, tmp_path).splitlines()
+    assert first == f"#line 3 \"{tmp_path / 'kernels.py'}\" ('-I.', '-lineinfo') ('-lineinfo',)"
+    assert others == ["__global__ void generated() {} ('-I.',) ('-lineinfo',)", " ('-I.',) ('-lineinfo',)"]
+
+
 def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -> None:
     source = tmp_path / "runtime.c"
     source.write_text("int cudaGetDeviceCount(int *n) { *n = 7; return 0; }")

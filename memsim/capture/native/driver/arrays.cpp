@@ -79,11 +79,9 @@ CU cuMipmappedArrayCreate(MipmappedArray** array, const Array3DDescriptor* descr
   return create_mipmapped_array(made, levels, array);
 }
 CU cuMipmappedArrayGetLevel(Array** level, MipmappedArray* array, unsigned index) {
-  MEMSIM_REQUIRE(level, invalid_value);
   MEMSIM_REQUIRE(is_array(array), invalid_handle);
   MEMSIM_REQUIRE(index < array->levels.size(), invalid_value);
-  *level = array->levels[index];
-  return status::success;
+  return give(level, array->levels[index]);
 }
 CU cuMipmappedArrayDestroy(MipmappedArray* array) {
   MEMSIM_REQUIRE(is_array(array), invalid_handle);

@@ -109,12 +109,8 @@ CU cuDevicePrimaryCtxReset_v2(int device) {
   primary_context()->uses = 0;
   return status::success;
 }
-CU cuDevicePrimaryCtxRelease(int device) { return cuDevicePrimaryCtxRelease_v2(device); }
-CU cuDevicePrimaryCtxSetFlags(int device, unsigned flags) { return cuDevicePrimaryCtxSetFlags_v2(device, flags); }
-CU cuDevicePrimaryCtxReset(int device) { return cuDevicePrimaryCtxReset_v2(device); }
 
 CU cuCtxCreate_v2(Context** made, unsigned flags, int device) { return create(made, flags, device); }
-CU cuCtxCreate(Context** made, unsigned flags, int device) { return create(made, flags, device); }
 CU cuCtxCreate_v3(Context** made, void*, int, unsigned flags, int device) { return create(made, flags, device); }
 CU cuCtxCreate_v4(Context** made, void*, unsigned flags, int device) { return create(made, flags, device); }
 CU cuCtxDestroy_v2(Context* context) {
@@ -125,12 +121,9 @@ CU cuCtxDestroy_v2(Context* context) {
   delete context;
   return status::success;
 }
-CU cuCtxDestroy(Context* context) { return cuCtxDestroy_v2(context); }
 CU cuCtxAttach(Context** context, unsigned) {
-  MEMSIM_REQUIRE(context, invalid_value);
   MEMSIM_REQUIRE(current_context(), invalid_context);
-  *context = current_context();
-  return status::success;
+  return give(context, current_context());
 }
 CU cuCtxDetach(Context* context) { return is_context(context) ? status::success : status::invalid_context; }
 CU cuCtxPushCurrent_v2(Context* context) {
@@ -138,41 +131,29 @@ CU cuCtxPushCurrent_v2(Context* context) {
   stack.push_back(context);
   return status::success;
 }
-CU cuCtxPushCurrent(Context* context) { return cuCtxPushCurrent_v2(context); }
 CU cuCtxPopCurrent_v2(Context** context) {
   MEMSIM_REQUIRE(!stack.empty(), invalid_context);
   if (context) *context = stack.back();
   stack.pop_back();
   return status::success;
 }
-CU cuCtxPopCurrent(Context** context) { return cuCtxPopCurrent_v2(context); }
 CU cuCtxSetCurrent(Context* context) {
   MEMSIM_REQUIRE(!context || is_context(context), invalid_context);
   make_current(context);
   return status::success;
 }
-CU cuCtxGetCurrent(Context** context) {
-  MEMSIM_REQUIRE(context, invalid_value);
-  *context = current_context();
-  return status::success;
-}
+CU cuCtxGetCurrent(Context** context) { return give(context, current_context()); }
 CU cuCtxGetDevice(int* device) {
-  MEMSIM_REQUIRE(device, invalid_value);
   MEMSIM_REQUIRE(current_context(), invalid_context);
-  *device = first_device;
-  return status::success;
+  return give(device, first_device);
 }
 CU cuCtxGetDevice_v2(int* device, Context* context) {
-  MEMSIM_REQUIRE(device, invalid_value);
   MEMSIM_REQUIRE(context ? is_context(context) : current_context() != nullptr, invalid_context);
-  *device = first_device;
-  return status::success;
+  return give(device, first_device);
 }
 CU cuCtxGetFlags(unsigned* flags) {
-  MEMSIM_REQUIRE(flags, invalid_value);
   MEMSIM_REQUIRE(current_context(), invalid_context);
-  *flags = current_context()->flags;
-  return status::success;
+  return give(flags, current_context()->flags);
 }
 CU cuCtxSetFlags(unsigned flags) {
   MEMSIM_REQUIRE(current_context(), invalid_context);
@@ -181,36 +162,24 @@ CU cuCtxSetFlags(unsigned flags) {
 }
 CU cuCtxGetId(Context* context, uint64_t* id) {
   if (!context) context = current_context();
-  MEMSIM_REQUIRE(id, invalid_value);
   MEMSIM_REQUIRE(context && is_context(context), invalid_context);
-  *id = context->id;
-  return status::success;
+  return give(id, context->id);
 }
 CU cuCtxGetApiVersion(Context* context, unsigned* version) {
-  MEMSIM_REQUIRE(version, invalid_value);
   MEMSIM_REQUIRE(!context || is_context(context), invalid_context);
-  *version = 3020;
-  return status::success;
+  return give(version, 3020);
 }
 CU cuCtxSynchronize() { return synchronize_device(); }
-CU cuCtxSynchronize_v2(Context*) { return synchronize_device(); }
 CU cuCtxGetLimit(size_t* value, int limit) { return value ? get_limit(limit, value) : status::invalid_value; }
 CU cuCtxSetLimit(int limit, size_t value) { return set_limit(limit, value); }
-CU cuCtxGetCacheConfig(int* config) {
-  MEMSIM_REQUIRE(config, invalid_value);
-  *config = current_context() ? current_context()->cache_config : 0;
-  return status::success;
-}
+CU cuCtxGetCacheConfig(int* config) { return give(config, current_context() ? current_context()->cache_config : 0); }
 CU cuCtxSetCacheConfig(int config) {
   if (current_context()) current_context()->cache_config = config;
   return status::success;
 }
 CU cuCtxGetSharedMemConfig(int* config) {
-  MEMSIM_REQUIRE(config, invalid_value);
-  *config = 1;  // banks of four bytes
-  return status::success;
+  return give(config, 1);  // banks of four bytes
 }
-CU cuCtxSetSharedMemConfig(int) { return status::success; }
 CU cuCtxGetStreamPriorityRange(int* least, int* greatest) {
   if (least) *least = least_priority;
   if (greatest) *greatest = greatest_priority;

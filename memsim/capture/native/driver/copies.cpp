@@ -183,12 +183,9 @@ CU cuMemcpyAtoA_v2(Array* to, size_t to_offset, Array* from, size_t from_offset,
   return run(with_array(linear(0, 0, n, Direction::device_to_device), to, to_offset, from, from_offset));
 }
 CU cuMemcpy2D_v2(const Copy2D* copy) { return copy ? run(copy_of_2d(*copy)) : status::invalid_value; }
-CU cuMemcpy2DUnaligned_v2(const Copy2D* copy) { return cuMemcpy2D_v2(copy); }
 CU cuMemcpy2DAsync_v2(const Copy2D* copy, void* s) { return copy ? run(copy_of_2d(*copy), s) : status::invalid_value; }
 CU cuMemcpy3D_v2(const Copy3D* copy) { return copy ? run(copy_of(*copy)) : status::invalid_value; }
 CU cuMemcpy3DAsync_v2(const Copy3D* copy, void* s) { return copy ? run(copy_of(*copy), s) : status::invalid_value; }
-CU cuMemcpy3DPeer(const Copy3D* copy) { return cuMemcpy3D_v2(copy); }
-CU cuMemcpy3DPeerAsync(const Copy3D* copy, void* s) { return cuMemcpy3DAsync_v2(copy, s); }
 CU cuMemcpyBatchAsync(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void*, size_t*, size_t, size_t* failed_at,
                       void* s) {
   MEMSIM_REQUIRE(to && from && bytes, invalid_value);

@@ -28,6 +28,13 @@ inline Stream* stream_of(void* handle) { return find_stream(handle); }
 #define MEMSIM_REQUIRE(condition, status_name) \
   if (!(condition)) return memsim::status::status_name
 
+// Returns one value to the program.
+template <class T, class Value>
+int give(T* to, Value value) {
+  MEMSIM_REQUIRE(to, invalid_value);
+  *to = value;
+  return status::success;
+}
 inline int check_device(int device) {
   if (Status failed = ready()) return failed;
   return device == first_device ? status::success : status::invalid_device;

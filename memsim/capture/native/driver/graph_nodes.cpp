@@ -204,9 +204,8 @@ int add_conditional(GraphNode** node, Graph* graph, GraphNode* const* from, size
 template <class Held>
 int get_event(GraphNode* node, Event** event) {
   const auto* held = operation_in<Held>(node);
-  MEMSIM_REQUIRE(event && held, invalid_value);
-  *event = held->event;
-  return status::success;
+  MEMSIM_REQUIRE(held, invalid_value);
+  return give(event, held->event);
 }
 // The operation of parameters that need nothing but themselves.
 int operation_of(const NodeParameters& p, Operation* operation) {
@@ -226,9 +225,8 @@ int operation_of(const NodeParameters& p, Operation* operation) {
 }  // namespace
 
 CU cuGraphNodeGetType(GraphNode* node, int* type) {
-  MEMSIM_REQUIRE(type && is_node(node), invalid_value);
-  *type = node_types[node->operation.index()];
-  return status::success;
+  MEMSIM_REQUIRE(is_node(node), invalid_value);
+  return give(type, node_types[node->operation.index()]);
 }
 CU cuGraphAddNode_v2(GraphNode** node, Graph* graph, GraphNode* const* from, const EdgeData* edges, size_t n,
                      NodeParameters* p) {
@@ -320,12 +318,11 @@ CU cuGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* from, 
   return add_copy(node, graph, from, n, p);
 }
 CU cuGraphMemcpyNodeGetParams(GraphNode* node, Copy3D* p) {
-  MEMSIM_REQUIRE(p && is_node(node), invalid_value);
+  MEMSIM_REQUIRE(is_node(node), invalid_value);
   std::lock_guard<std::mutex> hold(node_lock);
   auto found = given_copies().find(node);
   if (found == given_copies().end()) return unsupported("cuGraphMemcpyNodeGetParams of a captured copy");
-  *p = found->second;
-  return status::success;
+  return give(p, found->second);
 }
 CU cuGraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* p) {
   MEMSIM_REQUIRE(p, invalid_value);
@@ -379,9 +376,8 @@ CU cuGraphAddChildGraphNode(GraphNode** node, Graph* graph, GraphNode* const* fr
 }
 CU cuGraphChildGraphNodeGetGraph(GraphNode* node, Graph** graph) {
   const auto* child = operation_in<ChildGraph>(node);
-  MEMSIM_REQUIRE(graph && child, invalid_value);
-  *graph = child->graph;
-  return status::success;
+  MEMSIM_REQUIRE(child, invalid_value);
+  return give(graph, child->graph);
 }
 CU cuGraphExecChildGraphNodeSetParams(GraphExec* exec, GraphNode* node, Graph* child) {
   MEMSIM_REQUIRE(is_graph(child) && is_graph_exec(exec), invalid_value);
@@ -426,7 +422,6 @@ CU cuGraphAddMemFreeNode(GraphNode** node, Graph* graph, GraphNode* const* from,
 }
 CU cuGraphMemFreeNodeGetParams(GraphNode* node, uint64_t* address) {
   const auto* freed = operation_in<FreeMemory>(node);
-  MEMSIM_REQUIRE(address && freed, invalid_value);
-  *address = freed->address;
-  return status::success;
+  MEMSIM_REQUIRE(freed, invalid_value);
+  return give(address, freed->address);
 }

@@ -11,7 +11,7 @@ namespace {
 
 // Writes up to *n items where there is room, and then how many there are. Entries beyond them become zero.
 template <class T, class Items>
-int give(T* to, size_t* n, const Items& items) {
+int give_items(T* to, size_t* n, const Items& items) {
   MEMSIM_REQUIRE(n, invalid_value);
   if (to)
     for (size_t i = 0; i < *n; ++i) to[i] = i < items.size() ? items[i] : T{};
@@ -70,10 +70,8 @@ CU cuGraphDestroy(Graph* graph) {
   return destroy_graph(graph);
 }
 CU cuGraphClone(Graph** clone, Graph* graph) {
-  MEMSIM_REQUIRE(clone, invalid_value);
-  MEMSIM_CHECK_GRAPH(graph);
-  *clone = clone_graph(*graph);
-  return status::success;
+  MEMSIM_REQUIRE(clone && is_graph(graph), invalid_value);
+  return give(clone, clone_graph(*graph));
 }
 CU cuGraphNodeFindInClone(GraphNode** found, GraphNode* original, Graph* clone) {
   MEMSIM_REQUIRE(found, invalid_value);
@@ -87,11 +85,11 @@ CU cuGraphNodeFindInClone(GraphNode** found, GraphNode* original, Graph* clone) 
 }
 CU cuGraphGetNodes(Graph* graph, GraphNode** nodes, size_t* n) {
   MEMSIM_CHECK_GRAPH(graph);
-  return give(nodes, n, nodes_of(*graph, false));
+  return give_items(nodes, n, nodes_of(*graph, false));
 }
 CU cuGraphGetRootNodes(Graph* graph, GraphNode** nodes, size_t* n) {
   MEMSIM_CHECK_GRAPH(graph);
-  return give(nodes, n, nodes_of(*graph, true));
+  return give_items(nodes, n, nodes_of(*graph, true));
 }
 CU cuGraphGetEdges_v2(Graph* graph, GraphNode** from, GraphNode** to, EdgeData* data, size_t* n) {
   MEMSIM_CHECK_GRAPH(graph);
@@ -169,9 +167,6 @@ CU cuGraphInstantiate_v2(GraphExec** exec, Graph* graph, GraphNode** error_node,
   if (log && bytes) *log = 0;
   return cuGraphInstantiateWithFlags(exec, graph, 0);
 }
-CU cuGraphInstantiate(GraphExec** exec, Graph* graph, GraphNode** error_node, char* log, size_t bytes) {
-  return cuGraphInstantiate_v2(exec, graph, error_node, log, bytes);
-}
 CU cuGraphInstantiateWithParams(GraphExec** exec, Graph* graph, InstantiateParameters* parameters) {
   MEMSIM_REQUIRE(parameters, invalid_value);
   parameters->error_node = nullptr;
@@ -184,10 +179,8 @@ CU cuGraphExecDestroy(GraphExec* exec) {
   return destroy_graph_exec(exec);
 }
 CU cuGraphExecGetFlags(GraphExec* exec, uint64_t* flags) {
-  MEMSIM_REQUIRE(flags, invalid_value);
   MEMSIM_CHECK_EXEC(exec);
-  *flags = exec->flags;
-  return status::success;
+  return give(flags, exec->flags);
 }
 CU cuGraphLaunch(GraphExec* exec, void* stream) {
   MEMSIM_CHECK_EXEC(exec);
@@ -223,12 +216,10 @@ CU cuGraphNodeSetEnabled(GraphExec* exec, GraphNode* node, unsigned enabled) {
   return status::success;
 }
 CU cuGraphNodeGetEnabled(GraphExec* exec, GraphNode* node, unsigned* enabled) {
-  MEMSIM_REQUIRE(enabled, invalid_value);
   MEMSIM_CHECK_EXEC(exec);
   GraphNode* inside = node_in_exec(exec, node);
   MEMSIM_REQUIRE(inside, invalid_value);
-  *enabled = inside->enabled;
-  return status::success;
+  return give(enabled, inside->enabled);
 }
 CU cuGraphConditionalHandleCreate(uint64_t* handle, Graph* graph, void*, unsigned initial, unsigned flags) {
   MEMSIM_REQUIRE(handle, invalid_value);

@@ -15,11 +15,9 @@ int allocate_at(AllocationKind kind, size_t bytes, uint64_t* address, unsigned f
   return allocate(kind, bytes, address, flags);
 }
 int allocate_host(void** pointer, size_t bytes, unsigned flags) {
-  MEMSIM_REQUIRE(pointer, invalid_value);
   uint64_t address = 0;
   MEMSIM_RETURN_IF(allocate_at(AllocationKind::pinned, bytes, &address, flags));
-  *pointer = reinterpret_cast<void*>(address);
-  return status::success;
+  return give(pointer, reinterpret_cast<void*>(address));
 }
 bool is_host(const Allocation& a) {
   return a.kind == AllocationKind::pinned || a.kind == AllocationKind::host || a.registered;
@@ -49,29 +47,23 @@ CU cuMemFree_v2(uint64_t address) {
   return release(address);
 }
 CU cuMemAllocHost_v2(void** pointer, size_t bytes) { return allocate_host(pointer, bytes, 0); }
-CU cuMemAllocHost(void** pointer, size_t bytes) { return allocate_host(pointer, bytes, 0); }
 CU cuMemHostAlloc(void** pointer, size_t bytes, unsigned flags) { return allocate_host(pointer, bytes, flags); }
 CU cuMemFreeHost(void* pointer) { return release(address_of(pointer)); }
 CU cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned flags) {
   MEMSIM_REQUIRE(pointer && bytes, invalid_value);
   return register_host(address_of(pointer), bytes, flags);
 }
-CU cuMemHostRegister(void* pointer, size_t bytes, unsigned flags) { return cuMemHostRegister_v2(pointer, bytes, flags); }
 CU cuMemHostUnregister(void* pointer) { return unregister_host(address_of(pointer)); }
 CU cuMemHostGetDevicePointer_v2(uint64_t* device, void* host, unsigned) {
-  MEMSIM_REQUIRE(device, invalid_value);
   Allocation found;
   MEMSIM_REQUIRE(find_allocation(address_of(host), &found), invalid_value);
-  *device = address_of(host);
-  return status::success;
+  return give(device, address_of(host));
 }
 CU cuMemHostGetFlags(unsigned* flags, void* host) {
-  MEMSIM_REQUIRE(flags, invalid_value);
   Allocation found;
   MEMSIM_REQUIRE(find_allocation(address_of(host), &found) && is_host(found), invalid_value);
   // Every pinned allocation is mapped (2), as unified addressing has it.
-  *flags = found.flags | 2;
-  return status::success;
+  return give(flags, found.flags | 2);
 }
 CU cuMemGetAddressRange_v2(uint64_t* base, size_t* bytes, uint64_t address) {
   Allocation found;
@@ -101,7 +93,3 @@ CU cuIpcOpenMemHandle_v2(uint64_t* address, IpcHandle handle, unsigned) {
   memcpy(address, handle.bytes, sizeof *address);
   return find_allocation(*address, &found) ? status::success : status::invalid_value;
 }
-CU cuIpcOpenMemHandle(uint64_t* address, IpcHandle handle, unsigned flags) {
-  return cuIpcOpenMemHandle_v2(address, handle, flags);
-}
-CU cuIpcCloseMemHandle(uint64_t) { return ready(); }

@@ -100,18 +100,6 @@ int find_variable(Module* module, const char* name, uint64_t* address, size_t* b
   if (bytes) *bytes = variable->bytes;
   return status::success;
 }
-int find_function(Module* module, const char* name, Function** function) {
-  MEMSIM_REQUIRE(function && name, invalid_value);
-  MEMSIM_REQUIRE(is_module(module), invalid_handle);
-  *function = module->function(name);
-  return *function ? status::success : status::not_found;
-}
-int list_functions(Module* module, Function** functions, unsigned n) {
-  MEMSIM_REQUIRE(functions, invalid_value);
-  MEMSIM_REQUIRE(is_module(module), invalid_handle);
-  for (unsigned i = 0; i < n && i < module->functions.size(); ++i) functions[i] = module->functions[i].get();
-  return status::success;
-}
 
 }  // namespace
 
@@ -119,28 +107,29 @@ CU cuModuleLoadDataEx(Module** module, const void* image, unsigned n, int* optio
   return load(image, 0, {n, options, values}, module);
 }
 CU cuModuleLoadData(Module** module, const void* image) { return load(image, 0, {0, nullptr, nullptr}, module); }
-CU cuModuleLoadFatBinary(Module** module, const void* image) { return cuModuleLoadData(module, image); }
 CU cuModuleLoad(Module** module, const char* path) { return load_file(path, {0, nullptr, nullptr}, module); }
 CU cuModuleUnload(Module* module) {
   MEMSIM_REQUIRE(is_module(module), invalid_handle);
   return unload_module(module);
 }
 CU cuModuleGetLoadingMode(int* mode) {
-  MEMSIM_REQUIRE(mode, invalid_value);
-  *mode = 2;  // lazy
-  return status::success;
+  return give(mode, 2);  // lazy
 }
 CU cuModuleGetFunction(Function** function, Module* module, const char* name) {
-  return find_function(module, name, function);
+  MEMSIM_REQUIRE(function && name, invalid_value);
+  MEMSIM_REQUIRE(is_module(module), invalid_handle);
+  *function = module->function(name);
+  return *function ? status::success : status::not_found;
 }
 CU cuModuleGetFunctionCount(unsigned* count, Module* module) {
-  MEMSIM_REQUIRE(count, invalid_value);
   MEMSIM_REQUIRE(is_module(module), invalid_handle);
-  *count = unsigned(module->functions.size());
-  return status::success;
+  return give(count, unsigned(module->functions.size()));
 }
 CU cuModuleEnumerateFunctions(Function** functions, unsigned n, Module* module) {
-  return list_functions(module, functions, n);
+  MEMSIM_REQUIRE(functions, invalid_value);
+  MEMSIM_REQUIRE(is_module(module), invalid_handle);
+  for (unsigned i = 0; i < n && i < module->functions.size(); ++i) functions[i] = module->functions[i].get();
+  return status::success;
 }
 CU cuModuleGetGlobal_v2(uint64_t* address, size_t* bytes, Module* module, const char* name) {
   return find_variable(module, name, address, bytes, false);
@@ -156,22 +145,9 @@ CU cuLibraryLoadFromFile(Module** library, const char* path, int* options, void*
                          unsigned) {
   return load_file(path, {n, options, values}, library);
 }
-CU cuLibraryUnload(Module* library) { return cuModuleUnload(library); }
-CU cuLibraryGetKernel(Function** kernel, Module* library, const char* name) {
-  return find_function(library, name, kernel);
-}
-CU cuLibraryGetKernelCount(unsigned* count, Module* library) { return cuModuleGetFunctionCount(count, library); }
-CU cuLibraryEnumerateKernels(Function** kernels, unsigned n, Module* library) {
-  return list_functions(library, kernels, n);
-}
 CU cuLibraryGetModule(Module** module, Module* library) {
-  MEMSIM_REQUIRE(module, invalid_value);
   MEMSIM_REQUIRE(is_module(library), invalid_handle);
-  *module = library;
-  return status::success;
-}
-CU cuLibraryGetGlobal(uint64_t* address, size_t* bytes, Module* library, const char* name) {
-  return find_variable(library, name, address, bytes, false);
+  return give(module, library);
 }
 CU cuLibraryGetManaged(uint64_t* address, size_t* bytes, Module* library, const char* name) {
   return find_variable(library, name, address, bytes, true);
@@ -247,13 +223,4 @@ CU cuLinkDestroy(LinkState* state) {
   MEMSIM_REQUIRE(link_states().erase(state), invalid_handle);
   delete state;
   return status::success;
-}
-CU cuLinkCreate(unsigned n, int* options, void** values, LinkState** state) {
-  return cuLinkCreate_v2(n, options, values, state);
-}
-CU cuLinkAddData(LinkState* state, int type, void* data, size_t bytes, const char* name, unsigned, int*, void**) {
-  return add_input(state, type, static_cast<char*>(data), bytes, name);
-}
-CU cuLinkAddFile(LinkState* state, int type, const char* path, unsigned n, int* options, void** values) {
-  return cuLinkAddFile_v2(state, type, path, n, options, values);
 }

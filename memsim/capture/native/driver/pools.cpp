@@ -22,10 +22,8 @@ int* flag_of(Pool* pool, int attribute) {
   }
 }
 int pool_out(Pool** out, Pool* pool) {
-  MEMSIM_REQUIRE(out, invalid_value);
   MEMSIM_RETURN_IF(ready());
-  *out = pool;
-  return status::success;
+  return give(out, pool);
 }
 
 }  // namespace
@@ -74,9 +72,8 @@ CU cuMemPoolSetAccess(Pool* pool, const AccessDescription* access, size_t n) {
   return is_pool(pool) && (access || !n) ? status::success : status::invalid_value;
 }
 CU cuMemPoolGetAccess(int* flags, Pool* pool, Location* location) {
-  MEMSIM_REQUIRE(flags && location && is_pool(pool), invalid_value);
-  *flags = location->type == 1 && location->id == first_device ? 3 : 0;
-  return status::success;
+  MEMSIM_REQUIRE(location && is_pool(pool), invalid_value);
+  return give(flags, location->type == 1 && location->id == first_device ? 3 : 0);
 }
 CU cuDeviceGetDefaultMemPool(Pool** pool, int device) {
   MEMSIM_REQUIRE(device == first_device, invalid_device);
@@ -102,4 +99,3 @@ CU cuDeviceGetGraphMemAttribute(int device, int, void* value) {
   memset(value, 0, 8);
   return check_device(device);
 }
-CU cuDeviceSetGraphMemAttribute(int device, int, void*) { return check_device(device); }

@@ -4,7 +4,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "../core/jump.h"
 #include "driver.h"
 
 using namespace memsim;
@@ -32,7 +31,6 @@ CU cuStreamDestroy_v2(void* handle) {
   MEMSIM_FIND_STREAM(stream, handle);
   return destroy_stream(stream);
 }
-CU cuStreamDestroy(void* handle) { return cuStreamDestroy_v2(handle); }
 CU cuStreamSynchronize(void* handle) {
   MEMSIM_FIND_STREAM(stream, handle);
   return synchronize(stream);
@@ -42,36 +40,24 @@ CU cuStreamQuery(void* handle) {
   return query(stream);
 }
 CU cuStreamGetPriority(void* handle, int* priority) {
-  MEMSIM_REQUIRE(priority, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  *priority = stream->priority;
-  return status::success;
+  return give(priority, stream->priority);
 }
 CU cuStreamGetFlags(void* handle, unsigned* flags) {
-  MEMSIM_REQUIRE(flags, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  *flags = stream->flags;
-  return status::success;
+  return give(flags, stream->flags);
 }
 CU cuStreamGetId(void* handle, uint64_t* id) {
-  MEMSIM_REQUIRE(id, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  *id = stream->id;
-  return status::success;
+  return give(id, stream->id);
 }
 CU cuStreamGetDevice(void* handle, int* device) {
-  MEMSIM_REQUIRE(device, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  (void)stream;
-  *device = first_device;
-  return status::success;
+  return give(device, first_device);
 }
 CU cuStreamGetCtx(void* handle, Context** context) {
-  MEMSIM_REQUIRE(context, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  (void)stream;
-  *context = current_context() ? current_context() : primary_context();
-  return status::success;
+  return give(context, current_context() ? current_context() : primary_context());
 }
 CU cuStreamGetCtx_v2(void* handle, Context** context, void** green) {
   if (green) *green = nullptr;
@@ -137,10 +123,8 @@ CU cuStreamEndCapture(void* handle, Graph** graph) {
   return end_capture(stream, graph);
 }
 CU cuStreamIsCapturing(void* handle, int* state) {
-  MEMSIM_REQUIRE(state, invalid_value);
   MEMSIM_FIND_STREAM(stream, handle);
-  *state = int(capture_status(stream));
-  return status::success;
+  return give(state, int(capture_status(stream)));
 }
 CU cuThreadExchangeStreamCaptureMode(int* mode) {
   MEMSIM_REQUIRE(mode && *mode >= 0 && *mode <= 2, invalid_value);
@@ -191,7 +175,6 @@ CU cuEventDestroy_v2(Event* event) {
   MEMSIM_CHECK_EVENT(event);
   return destroy_event(event);
 }
-CU cuEventDestroy(Event* event) { return cuEventDestroy_v2(event); }
 CU cuEventRecordWithFlags(Event* event, void* handle, unsigned flags) {
   MEMSIM_CHECK_EVENT(event);
   MEMSIM_FIND_STREAM(stream, handle);
@@ -212,9 +195,6 @@ CU cuEventElapsedTime_v2(float* milliseconds, Event* start, Event* end) {
   MEMSIM_CHECK_EVENT(start);
   MEMSIM_CHECK_EVENT(end);
   return elapsed_ms(milliseconds, start, end);
-}
-CU cuEventElapsedTime(float* milliseconds, Event* start, Event* end) {
-  return cuEventElapsedTime_v2(milliseconds, start, end);
 }
 CU cuCtxRecordEvent(Context*, Event* event) { return cuEventRecord(event, nullptr); }
 CU cuCtxWaitEvent(Context*, Event* event) { return cuStreamWaitEvent(nullptr, event, 0); }
@@ -288,10 +268,6 @@ CU cuStreamWaitValue64_v2(void* s, uint64_t address, uint64_t value, unsigned fl
 }
 CU cuStreamWriteValue32_v2(void* s, uint64_t address, uint32_t value, unsigned) { return write_value(s, address, value); }
 CU cuStreamWriteValue64_v2(void* s, uint64_t address, uint64_t value, unsigned) { return write_value(s, address, value); }
-MEMSIM_OTHER_NAME(cuStreamWaitValue32, cuStreamWaitValue32_v2)
-MEMSIM_OTHER_NAME(cuStreamWaitValue64, cuStreamWaitValue64_v2)
-MEMSIM_OTHER_NAME(cuStreamWriteValue32, cuStreamWriteValue32_v2)
-MEMSIM_OTHER_NAME(cuStreamWriteValue64, cuStreamWriteValue64_v2)
 CU cuStreamBatchMemOp_v2(void* s, unsigned n, const BatchOperation* operations, unsigned) {
   MEMSIM_REQUIRE(operations, invalid_value);
   for (unsigned i = 0; i < n; ++i) {
@@ -306,4 +282,3 @@ CU cuStreamBatchMemOp_v2(void* s, unsigned n, const BatchOperation* operations, 
   }
   return status::success;
 }
-MEMSIM_OTHER_NAME(cuStreamBatchMemOp, cuStreamBatchMemOp_v2)

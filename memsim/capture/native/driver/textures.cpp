@@ -123,11 +123,9 @@ int destroy(uint64_t id, bool surface) {
 }
 template <class T>
 int get(T* to, uint64_t id, T Texture::*field) {
-  MEMSIM_REQUIRE(to, invalid_value);
   std::lock_guard<std::mutex> hold(texture_lock);
   MEMSIM_REQUIRE(texture_of(id), invalid_handle);
-  *to = texture_of(id)->*field;
-  return status::success;
+  return give(to, texture_of(id)->*field);
 }
 
 }  // namespace

@@ -141,10 +141,8 @@ CU cuMemRetainAllocationHandle(uint64_t* number, void* address) {
   return status::success;
 }
 CU cuMemGetAllocationPropertiesFromHandle(AllocationProperties* properties, uint64_t number) {
-  MEMSIM_REQUIRE(properties, invalid_value);
   Hold hold(maps().lock);
   Handle* handle = handle_of(number);
   MEMSIM_REQUIRE(handle, invalid_value);
-  *properties = handle->properties;
-  return status::success;
+  return give(properties, handle->properties);
 }

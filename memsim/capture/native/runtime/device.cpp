@@ -97,17 +97,7 @@ MEMSIM_CUDA Error cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const Chan
   return done(check_device(device));
 }
 
-// -- IPC is not supported: no other process shares this device
-
-static Error no_ipc(const char* name) { return done(unsupported(name)); }
-MEMSIM_CUDA Error cudaIpcGetMemHandle(void*, void*) { return no_ipc("cudaIpcGetMemHandle"); }
-MEMSIM_CUDA Error cudaIpcGetEventHandle(void*, void*) { return no_ipc("cudaIpcGetEventHandle"); }
-MEMSIM_CUDA Error cudaIpcCloseMemHandle(void*) { return no_ipc("cudaIpcCloseMemHandle"); }
-
 // -- names that CUDA 12 still has
 
-MEMSIM_CUDA Error cudaThreadExit() { return cudaDeviceReset(); }
-MEMSIM_CUDA Error cudaThreadGetCacheConfig(int* config) { return cudaDeviceGetCacheConfig(config); }
-MEMSIM_CUDA Error cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
 MEMSIM_CUDA Error cudaSetDoubleForDevice(double*) { return success; }
 MEMSIM_CUDA Error cudaSetDoubleForHost(double*) { return success; }

@@ -143,9 +143,6 @@ MEMSIM_CUDA Error cudaGetTextureObjectResourceDesc(ResourceDescription* resource
   *resource = made->resource;
   return success;
 }
-MEMSIM_CUDA Error cudaGetSurfaceObjectResourceDesc(ResourceDescription* resource, unsigned long long object) {
-  return cudaGetTextureObjectResourceDesc(resource, object);
-}
 MEMSIM_CUDA Error cudaGetTextureObjectTextureDesc(TextureSettings* settings, unsigned long long object) {
   const Made* made = find_made(object);
   if (!made || !settings) return done(error_invalid_value);

@@ -94,8 +94,6 @@ MEMSIM_EXPORT int cublasGetMathMode(void* h, int* mode) { return get(h, &Handle:
 MEMSIM_EXPORT int cublasSetSmCountTarget(void* h, int count) { return set(h, &Handle::sm_target, count); }
 MEMSIM_EXPORT int cublasGetSmCountTarget(void* h, int* count) { return get(h, &Handle::sm_target, count); }
 MEMSIM_EXPORT int cublasSetWorkspace_v2(void* h, void*, size_t) { return h ? SUCCESS : NOT_INITIALIZED; }
-MEMSIM_EXPORT int cublasLoggerConfigure(int, int, int, const char*) { return SUCCESS; }
-MEMSIM_EXPORT int cublasSetLoggerCallback(void*) { return SUCCESS; }
 MEMSIM_EXPORT int cublasGetLoggerCallback(void** callback) { return *callback = nullptr, SUCCESS; }
 MEMSIM_EXPORT const char* cublasGetStatusName(int status) { return status_name(status).name; }
 MEMSIM_EXPORT const char* cublasGetStatusString(int status) { return status_name(status).text; }
@@ -107,27 +105,7 @@ MEMSIM_EXPORT void cublasXerbla(const char* function, int argument) {
     MEMSIM_EXPORT int cublasSetVector##suffix(I n, I bytes, const void* x, I incx, void* y, I incy) {                  \
         return copy_vector(n, bytes, x, incx, y, incy);                                                                \
     }                                                                                                                  \
-    MEMSIM_EXPORT int cublasGetVector##suffix(I n, I bytes, const void* x, I incx, void* y, I incy) {                  \
-        return copy_vector(n, bytes, x, incx, y, incy);                                                                \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cublasSetVectorAsync##suffix(I n, I bytes, const void* x, I incx, void* y, I incy, void*) {      \
-        return copy_vector(n, bytes, x, incx, y, incy);                                                                \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cublasGetVectorAsync##suffix(I n, I bytes, const void* x, I incx, void* y, I incy, void*) {      \
-        return copy_vector(n, bytes, x, incx, y, incy);                                                                \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cublasSetMatrix##suffix(I rows, I columns, I bytes, const void* a, I lda, void* b, I ldb) {      \
-        return copy_matrix(rows, columns, bytes, a, lda, b, ldb);                                                      \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cublasGetMatrix##suffix(I rows, I columns, I bytes, const void* a, I lda, void* b, I ldb) {      \
-        return copy_matrix(rows, columns, bytes, a, lda, b, ldb);                                                      \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cublasSetMatrixAsync##suffix(I rows, I columns, I bytes, const void* a, I lda, void* b, I ldb,   \
-                                                   void*) {                                                            \
-        return copy_matrix(rows, columns, bytes, a, lda, b, ldb);                                                      \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cublasGetMatrixAsync##suffix(I rows, I columns, I bytes, const void* a, I lda, void* b, I ldb,   \
-                                                   void*) {                                                            \
         return copy_matrix(rows, columns, bytes, a, lda, b, ldb);                                                      \
     }
 COPIES(, int)

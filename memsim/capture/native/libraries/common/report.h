@@ -4,9 +4,7 @@
 // of the process (SPEC: the arena), so a pointer to the device is dereferenced as it is.
 #pragma once
 
-#include <stdint.h>
-
-#define MEMSIM_EXPORT extern "C" __attribute__((visibility("default")))
+#include "../../core/jump.h"
 
 namespace standin {
 

@@ -191,9 +191,7 @@ MEMSIM_EXPORT int cuptiActivityGetNextRecord(uint8_t* buffer, size_t used, Kerne
     if (next >= first + used / sizeof(KernelActivity)) return MAX_LIMIT_REACHED;
     return *record = next, SUCCESS;
 }
-// A hint, and identifiers that only clients see, which correlate launches by their numbers.
-MEMSIM_EXPORT int cuptiActivitySetAttribute(int, size_t*, void*) { return SUCCESS; }
-MEMSIM_EXPORT int cuptiActivityPushExternalCorrelationId(int, uint64_t) { return SUCCESS; }
+// Only clients see these identifiers, which correlate launches by their numbers.
 MEMSIM_EXPORT int cuptiActivityPopExternalCorrelationId(int, uint64_t* last) {
     if (last) *last = 0;
     return SUCCESS;

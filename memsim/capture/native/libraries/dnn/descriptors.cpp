@@ -121,18 +121,9 @@ MEMSIM_EXPORT int cudnnGetConvolutionNdForwardOutputDim(const Convolution* c, co
     if (n != 4) return BAD_PARAM;
     return cudnnGetConvolution2dForwardOutputDim(c, x, w, size, size + 1, size + 2, size + 3);
 }
-MEMSIM_EXPORT int cudnnGetConvolutionForwardAlgorithmMaxCount(Handle*, int* count) { return *count = 1, SUCCESS; }
 MEMSIM_EXPORT int cudnnGetConvolutionForwardAlgorithm_v7(Handle*, Tensor*, Tensor*, Convolution*, Tensor*, int wanted,
                                                          int* found, Performance* results) {
     return one_algorithm(wanted, found, results);
-}
-MEMSIM_EXPORT int cudnnFindConvolutionForwardAlgorithm(Handle*, Tensor*, Tensor*, Convolution*, Tensor*, int wanted,
-                                                       int* found, Performance* results) {
-    return one_algorithm(wanted, found, results);
-}
-MEMSIM_EXPORT int cudnnGetConvolutionForwardWorkspaceSize(Handle*, Tensor*, Tensor*, Convolution*, Tensor*, int,
-                                                          size_t* bytes) {
-    return *bytes = 0, SUCCESS;
 }
 MEMSIM_EXPORT int cudnnSetActivationDescriptor(Activation* a, int mode, int, double limit) {
     return *a = {mode, limit}, SUCCESS;

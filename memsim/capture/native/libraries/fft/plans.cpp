@@ -250,22 +250,5 @@ MEMSIM_EXPORT int cufftSetStream(int handle, void* stream) {
 }
 MEMSIM_EXPORT int cufftGetVersion(int* version) { return *version = 12000, SUCCESS; }
 MEMSIM_EXPORT int cufftGetProperty(int type, int* value) { return *value = type == 0 ? 12 : 0, SUCCESS; }
-MEMSIM_EXPORT int cufftSetWorkArea(int, void*) { return SUCCESS; }
-MEMSIM_EXPORT int cufftXtSetWorkArea(int, void**) { return SUCCESS; }
-MEMSIM_EXPORT int cufftSetAutoAllocation(int, int) { return SUCCESS; }
-// No transform needs work space.
-MEMSIM_EXPORT int cufftGetSize(int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftEstimate1d(int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftEstimate2d(int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftEstimate3d(int, int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftGetSize1d(int, int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftGetSize2d(int, int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftGetSize3d(int, int, int, int, int, size_t* work) { return *work = 0, SUCCESS; }
-MEMSIM_EXPORT int cufftEstimateMany(int, int*, int*, int, int, int*, int, int, int, int, size_t* work) {
-    return *work = 0, SUCCESS;
-}
-MEMSIM_EXPORT int cufftGetSizeMany(int, int, int*, int*, int, int, int*, int, int, int, int, size_t* work) {
-    return *work = 0, SUCCESS;
-}
 
 }  // namespace standin

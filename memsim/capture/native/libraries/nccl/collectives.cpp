@@ -67,19 +67,8 @@ void deliver(Communicator* c) {
 NCCL(GetVersion, (int* version), return *version = 22700, SUCCESS;)
 NCCL(GetUniqueId, (UniqueId* id), return *id = {}, SUCCESS;)
 NCCL(CommInitRank, (Communicator** c, int ranks, UniqueId, int), return create(c, ranks);)
-NCCL(CommInitRankConfig, (Communicator** c, int ranks, UniqueId, int, void*), return create(c, ranks);)
 NCCL(CommInitAll, (Communicator** c, int devices, const int*), return create(c, devices);)
 NCCL(CommDestroy, (Communicator* c), return delete c, SUCCESS;)
-NCCL(CommAbort, (Communicator* c), return delete c, SUCCESS;)
-NCCL(CommFinalize, (Communicator*), return SUCCESS;)
-NCCL(CommCount, (Communicator*, int* count), return *count = 1, SUCCESS;)
-NCCL(CommCuDevice, (Communicator*, int* device), return *device = 0, SUCCESS;)
-NCCL(CommUserRank, (Communicator*, int* rank), return *rank = 0, SUCCESS;)
-NCCL(CommGetAsyncError, (Communicator*, int* error), return *error = SUCCESS, SUCCESS;)
-NCCL(CommRegister, (Communicator*, void*, size_t, void** handle), return *handle = nullptr, SUCCESS;)
-NCCL(CommDeregister, (Communicator*, void*), return SUCCESS;)
-NCCL(GroupStart, (), return SUCCESS;)
-NCCL(GroupEnd, (), return SUCCESS;)
 NCCL(AllReduce, (const void* from, void* to, size_t n, int type, int, Communicator*, void*), return copy(from, to, n, type);)
 NCCL(Reduce, (const void* from, void* to, size_t n, int type, int, int, Communicator*, void*), return copy(from, to, n, type);)
 NCCL(Broadcast, (const void* from, void* to, size_t n, int type, int, Communicator*, void*), return copy(from, to, n, type);)
@@ -96,7 +85,5 @@ NCCL(Recv, (void* to, size_t n, int type, int, Communicator* c, void*),
      return count_call(), SUCCESS;)
 MEMSIM_EXPORT const char* ncclGetErrorString(int status) { return status ? "invalid usage" : "no error"; }
 MEMSIM_EXPORT const char* ncclGetLastError(Communicator*) { return ""; }
-MEMSIM_EXPORT const char* pncclGetErrorString(int status) { return ncclGetErrorString(status); }
-MEMSIM_EXPORT const char* pncclGetLastError(Communicator* c) { return ncclGetLastError(c); }
 
 }  // namespace standin

@@ -79,9 +79,6 @@ int get_pci(Pci* pci) {
 }  // namespace
 
 MEMSIM_EXPORT int nvmlInit_v2() { return start(); }
-MEMSIM_EXPORT int nvmlInit() { return start(); }
-MEMSIM_EXPORT int nvmlInitWithFlags(unsigned) { return start(); }
-MEMSIM_EXPORT int nvmlShutdown() { return SUCCESS; }
 MEMSIM_EXPORT const char* nvmlErrorString(int status) {
     return status == SUCCESS ? "Success" : status == NOT_SUPPORTED ? "Not Supported" : "Unknown Error";
 }
@@ -90,20 +87,10 @@ MEMSIM_EXPORT int nvmlSystemGetNVMLVersion(char* to, unsigned n) { return write(
 MEMSIM_EXPORT int nvmlSystemGetCudaDriverVersion(int* version) {
     return call("cuDriverGetVersion", version) ? int(NOT_SUPPORTED) : int(SUCCESS);
 }
-MEMSIM_EXPORT int nvmlSystemGetCudaDriverVersion_v2(int* version) { return nvmlSystemGetCudaDriverVersion(version); }
-MEMSIM_EXPORT int nvmlDeviceGetCount_v2(unsigned* count) { return *count = 1, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetCount(unsigned* count) { return *count = 1, SUCCESS; }
 MEMSIM_EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
     return index ? int(INVALID_ARGUMENT) : (*device = &the_device, int(SUCCESS));
 }
-MEMSIM_EXPORT int nvmlDeviceGetHandleByIndex(unsigned index, void** device) {
-    return nvmlDeviceGetHandleByIndex_v2(index, device);
-}
 MEMSIM_EXPORT int nvmlDeviceGetHandleByUUID(const char*, void** device) { return *device = &the_device, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetHandleByPciBusId_v2(const char*, void** device) { return *device = &the_device, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetHandleByPciBusId(const char*, void** device) { return *device = &the_device, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetIndex(void*, unsigned* index) { return *index = 0, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetMinorNumber(void*, unsigned* number) { return *number = 0, SUCCESS; }
 MEMSIM_EXPORT int nvmlDeviceGetName(void*, char* to, unsigned n) {
     char name[256] = "";
     if (call("cuDeviceGetName", &name[0], 256, 0)) return NOT_SUPPORTED;
@@ -127,9 +114,7 @@ MEMSIM_EXPORT int nvmlDeviceGetMemoryInfo_v2(void*, MemoryV2* memory) {
     return memory->used = memory->total - memory->free, failed;
 }
 MEMSIM_EXPORT int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) { return get_clock(type, mhz); }
-MEMSIM_EXPORT int nvmlDeviceGetMaxClockInfo(void*, int type, unsigned* mhz) { return get_clock(type, mhz); }
 MEMSIM_EXPORT int nvmlDeviceGetClock(void*, int type, int, unsigned* mhz) { return get_clock(type, mhz); }
-MEMSIM_EXPORT int nvmlDeviceGetApplicationsClock(void*, int type, unsigned* mhz) { return get_clock(type, mhz); }
 MEMSIM_EXPORT int nvmlDeviceGetCudaComputeCapability(void*, int* major, int* minor) {
     return *major = attribute(MAJOR), *minor = attribute(MINOR), SUCCESS;
 }
@@ -137,12 +122,5 @@ MEMSIM_EXPORT int nvmlDeviceGetMemoryBusWidth(void*, unsigned* bits) {
     return *bits = unsigned(attribute(MEMORY_BUS_BITS)), SUCCESS;
 }
 MEMSIM_EXPORT int nvmlDeviceGetPciInfo_v3(void*, Pci* pci) { return get_pci(pci); }
-MEMSIM_EXPORT int nvmlDeviceGetPciInfo_v2(void*, Pci* pci) { return get_pci(pci); }
-MEMSIM_EXPORT int nvmlDeviceGetUtilizationRates(void*, Utilization* rates) { return *rates = {0, 0}, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetComputeMode(void*, int* mode) { return *mode = 0, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetPersistenceMode(void*, int* mode) { return *mode = 1, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetMigMode(void*, unsigned* now, unsigned* pending) { return *now = *pending = 0, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetEccMode(void*, int* now, int* pending) { return *now = *pending = 0, SUCCESS; }
-MEMSIM_EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* n, void*) { return *n = 0, SUCCESS; }
 
 }  // namespace standin

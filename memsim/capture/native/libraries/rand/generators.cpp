@@ -147,7 +147,6 @@ double wide_unit(uint64_t bits) { return unit(bits); }
 }  // namespace
 
 MEMSIM_EXPORT int curandCreateGenerator(Generator** made, int type) { return create(made, type); }
-MEMSIM_EXPORT int curandCreateGeneratorHost(Generator** made, int type) { return create(made, type); }
 MEMSIM_EXPORT int curandDestroyGenerator(Generator* g) { return g ? (delete g, SUCCESS) : int(NOT_INITIALIZED); }
 MEMSIM_EXPORT int curandGetVersion(int* version) { return *version = 10400, SUCCESS; }
 MEMSIM_EXPORT int curandGetProperty(int type, int* value) { return *value = type == 0 ? 10 : type == 1 ? 4 : 0, SUCCESS; }
@@ -177,7 +176,6 @@ MEMSIM_EXPORT int curandSetQuasiRandomGeneratorDimensions(Generator* g, unsigned
 MEMSIM_EXPORT int curandGetQuasiRandomGeneratorDimensions(Generator* g, unsigned* dimensions) {
     return *dimensions = g->dimensions, SUCCESS;
 }
-MEMSIM_EXPORT int curandGenerateSeeds(Generator*) { return SUCCESS; }
 
 MEMSIM_EXPORT int curandGenerate(Generator* g, unsigned* out, size_t n) {
     if (g && g->type >= QUASI_64) return TYPE_ERROR;

@@ -14,7 +14,6 @@ namespace {
 
 enum { SUCCESS = 0, NOT_INITIALIZED = 1, INVALID_VALUE = 3, NOT_SUPPORTED = 9 };
 enum { UPPER = 1, LEFT = 0 };
-constexpr int work_elements = 1;
 
 struct Handle {
     void* stream = nullptr;
@@ -119,14 +118,10 @@ MEMSIM_EXPORT int cusolverDnCreate(Handle** handle) { return *handle = new Handl
 MEMSIM_EXPORT int cusolverDnDestroy(Handle* handle) { return delete handle, SUCCESS; }
 MEMSIM_EXPORT int cusolverDnSetStream(Handle* handle, void* stream) { return handle->stream = stream, SUCCESS; }
 MEMSIM_EXPORT int cusolverDnGetStream(Handle* handle, void** stream) { return *stream = handle->stream, SUCCESS; }
-MEMSIM_EXPORT int cusolverDnSetDeterministicMode(Handle*, int) { return SUCCESS; }
 MEMSIM_EXPORT int cusolverGetVersion(int* version) { return *version = 12000, SUCCESS; }
 MEMSIM_EXPORT int cusolverGetProperty(int type, int* value) { return *value = type == 0 ? 12 : 0, SUCCESS; }
 
 #define DENSE(S, T, Q)                                                                                                 \
-    MEMSIM_EXPORT int cusolverDn##S##potrf_bufferSize(Handle*, int, int, T*, int, int* n) {                            \
-        return *n = work_elements, SUCCESS;                                                                            \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##potrf(Handle*, int fill, int n, T* a, int lda, T*, int, int* info) {              \
         return finish(info, factor_cholesky(fill == UPPER, n, a, lda));                                                \
     }                                                                                                                  \
@@ -138,9 +133,6 @@ MEMSIM_EXPORT int cusolverGetProperty(int type, int* value) { return *value = ty
         for (int i = 0; i < count; ++i) info[i] = factor_cholesky(fill == UPPER, n, a[i], lda);                        \
         return count_call(), SUCCESS;                                                                                  \
     }                                                                                                                  \
-    MEMSIM_EXPORT int cusolverDn##S##getrf_bufferSize(Handle*, int, int, T*, int, int* n) {                            \
-        return *n = work_elements, SUCCESS;                                                                            \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##getrf(Handle*, int m, int n, T* a, int lda, T*, int* pivots, int* info) {         \
         return finish(info, factor_lu(m, n, a, lda, pivots));                                                          \
     }                                                                                                                  \
@@ -148,22 +140,12 @@ MEMSIM_EXPORT int cusolverGetProperty(int type, int* value) { return *value = ty
                                            const int* pivots, T* b, int ldb, int* info) {                              \
         return solve_lu(op, n, columns, a, lda, pivots, b, ldb), finish(info, 0);                                      \
     }                                                                                                                  \
-    MEMSIM_EXPORT int cusolverDn##S##geqrf_bufferSize(Handle*, int, int, T*, int, int* n) {                            \
-        return *n = work_elements, SUCCESS;                                                                            \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##geqrf(Handle*, int m, int n, T* a, int lda, T* tau, T*, int, int* info) {         \
         return factor_qr(m, n, a, lda, tau), finish(info, 0);                                                          \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusolverDn##S##Q##gqr_bufferSize(Handle*, int, int, int, const T*, int, const T*, int* n) {      \
-        return *n = work_elements, SUCCESS;                                                                            \
     }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##Q##gqr(Handle*, int m, int n, int k, T* a, int lda, const T* tau, T*, int,        \
                                             int* info) {                                                               \
         return form_q(m, n, k, a, lda, tau), finish(info, 0);                                                          \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusolverDn##S##Q##mqr_bufferSize(Handle*, int, int, int, int, int, const T*, int, const T*,      \
-                                                       const T*, int, int* n) {                                        \
-        return *n = work_elements, SUCCESS;                                                                            \
     }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##Q##mqr(Handle*, int side, int op, int m, int n, int k, const T* a, int lda,       \
                                             const T* tau, T* c, int ldc, T*, int, int* info) {                         \
@@ -175,9 +157,6 @@ DENSE(C, Complex32, un)
 DENSE(Z, Complex64, un)
 
 #define EIGEN(S, T)                                                                                                    \
-    MEMSIM_EXPORT int cusolverDn##S##syevd_bufferSize(Handle*, int, int, int, const T*, int, const T*, int* n) {       \
-        return *n = work_elements, SUCCESS;                                                                            \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cusolverDn##S##syevd(void*, int vectors, int fill, int n, T* a, int lda, T* values, T*, int,   \
                                            int* info) {                                                                \
         return finish(info, eigen(vectors != 0, fill == UPPER, n, a, lda, values));                                    \

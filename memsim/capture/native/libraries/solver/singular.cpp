@@ -97,7 +97,6 @@ int decompose(char job_u, char job_v, int64_t m, int64_t n, const T* a, int64_t 
 
 // As NVIDIA's function, for m >= n and with separate results only.
 #define SINGULAR(S, T)                                                                                                 \
-    MEMSIM_EXPORT int cusolverDn##S##gesvd_bufferSize(void*, int, int, int* n) { return *n = 1, 0; }                   \
     MEMSIM_EXPORT int cusolverDn##S##gesvd(void*, signed char job_u, signed char job_v, int m, int n, T* a, int lda,   \
                                            T* s, T* u, int ldu, T* vt, int ldvt, T*, int, T*, int* info) {             \
         if (m < n || job_u == 'O' || job_v == 'O') return not_supported("cusolverDn" #S "gesvd (of this shape or job)"); \
@@ -110,11 +109,6 @@ SINGULAR(D, double)
 
 MEMSIM_EXPORT int cusolverDnCreateParams(void** parameters) { return *parameters = new char, 0; }
 MEMSIM_EXPORT int cusolverDnDestroyParams(char* parameters) { return delete parameters, 0; }
-MEMSIM_EXPORT int cusolverDnSetAdvOptions(void*, int, int) { return 0; }
-MEMSIM_EXPORT int cusolverDnXsyevd_bufferSize(void*, void*, int, int, int64_t, int, const void*, int64_t, int,
-                                              const void*, int, size_t* device_bytes, size_t* host_bytes) {
-    return *device_bytes = 16, *host_bytes = 16, 0;
-}
 MEMSIM_EXPORT int cusolverDnXsyevd(void*, void*, int vectors, int fill, int64_t n, int type, void* a, int64_t lda,
                                    int values_type, void* values, int, void*, size_t, void*, size_t, int* info) {
     if (type == R_32F && values_type == R_32F)

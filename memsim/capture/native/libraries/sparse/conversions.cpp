@@ -73,18 +73,12 @@ int factor_ilu0(int m, const Kind* kind, T* values, const int* offsets, const in
 
 }  // namespace
 
-MEMSIM_EXPORT int cusparseSparseToDense_bufferSize(void*, SparseMatrix*, DenseMatrix*, int, size_t* bytes) {
-    return *bytes = 0, SUCCESS;
-}
 MEMSIM_EXPORT int cusparseSparseToDense(void*, const SparseMatrix* a, DenseMatrix* b, int, void*) {
     Elements<Complex64> from{a->values, a->value_type}, to{b->values, b->value_type};
     for (int64_t i = 0; i < b->rows; ++i)
         for (int64_t j = 0; j < b->columns; ++j) to.set(b->index(i, j), 0);
     for (const Entry& one : entries_of(*a)) to.set(b->index(one.row, one.column), from.get(one.place));
     return count_call(), SUCCESS;
-}
-MEMSIM_EXPORT int cusparseDenseToSparse_bufferSize(void*, DenseMatrix*, SparseMatrix*, int, size_t* bytes) {
-    return *bytes = 0, SUCCESS;
 }
 MEMSIM_EXPORT int cusparseDenseToSparse_analysis(void*, const DenseMatrix* a, SparseMatrix* b, int, void*) {
     if (b->format == BSR) return not_supported("cusparseDenseToSparse (to blocks)");
@@ -98,9 +92,6 @@ MEMSIM_EXPORT int cusparseDenseToSparse_convert(void*, const DenseMatrix* a, Spa
     return count_call(), SUCCESS;
 }
 
-MEMSIM_EXPORT int cusparseSpVV_bufferSize(void*, int, SparseVector*, DenseVector*, void*, int, size_t* bytes) {
-    return *bytes = 0, SUCCESS;
-}
 MEMSIM_EXPORT int cusparseSpVV(void*, int operation, const SparseVector* x, const DenseVector* y, void* result,
                                int compute, void*) {
     Elements<Complex64> left{x->values, x->value_type}, right{y->values, y->value_type}, to{result, compute};
@@ -146,15 +137,9 @@ MEMSIM_EXPORT int cusparseXcsr2coo(void*, const int* offsets, int, int m, int* r
     for (int i = 0; i < m; ++i) std::fill(rows + offsets[i] - base, rows + offsets[i + 1] - base, i + base);
     return count_call(), SUCCESS;
 }
-#define CSR2CSC                                                                                                 \
-    void *, int m, int n, int entries, const void *values, const int *offsets, const int *columns, void *to,    \
-        int *to_offsets, int *to_rows, int type, int action, int base, int
-MEMSIM_EXPORT int cusparseCsr2cscEx2_bufferSize(CSR2CSC, size_t* bytes) {
-    (void)m, (void)n, (void)entries, (void)values, (void)offsets, (void)columns, (void)to, (void)to_offsets;
-    (void)to_rows, (void)type, (void)action, (void)base;
-    return *bytes = 0, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseCsr2cscEx2(CSR2CSC, void*) {
+MEMSIM_EXPORT int cusparseCsr2cscEx2(void*, int m, int n, int entries, const void* values, const int* offsets,
+                                     const int* columns, void* to, int* to_offsets, int* to_rows, int type, int action,
+                                     int base, int, void*) {
     size_t bytes = bytes_of(type);
     std::fill(to_offsets, to_offsets + n + 1, base);
     for (int k = 0; k < entries; ++k) ++to_offsets[columns[k] - base + 1];
@@ -169,9 +154,6 @@ MEMSIM_EXPORT int cusparseCsr2cscEx2(CSR2CSC, void*) {
     return count_call(), SUCCESS;
 }
 MEMSIM_EXPORT int cusparseCreateIdentityPermutation(void*, int n, int* p) { return std::iota(p, p + n, 0), SUCCESS; }
-MEMSIM_EXPORT int cusparseXcsrsort_bufferSizeExt(void*, int, int, int, const int*, const int*, size_t* bytes) {
-    return *bytes = 0, SUCCESS;
-}
 MEMSIM_EXPORT int cusparseXcsrsort(void*, int m, int, int, const Kind* kind, const int* offsets, int* columns, int* p,
                                    void*) {
     for (int i = 0; i < m; ++i) {
@@ -190,14 +172,6 @@ MEMSIM_EXPORT int cusparseXcsrsort(void*, int m, int, int, const Kind* kind, con
 }
 
 #define ILU(S, T)                                                                                                      \
-    MEMSIM_EXPORT int cusparse##S##csrilu02_bufferSize(void*, int, int, const Kind*, T*, const int*, const int*,       \
-                                                       void*, int* bytes) {                                           \
-        return *bytes = 16, SUCCESS;                                                                                   \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##S##csrilu02_analysis(void*, int, int, const Kind*, const T*, const int*, const int*,   \
-                                                     void*, int, void*) {                                              \
-        return SUCCESS;                                                                                                \
-    }                                                                                                                  \
     MEMSIM_EXPORT int cusparse##S##csrilu02(void*, int m, int, const Kind* kind, T* values, const int* offsets,        \
                                             const int* columns, void*, int, void*) {                                   \
         return factor_ilu0(m, kind, values, offsets, columns);                                                         \

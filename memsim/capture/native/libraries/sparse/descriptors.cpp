@@ -106,14 +106,10 @@ MEMSIM_EXPORT int cusparseGetProperty(int type, int* value) { return *value = ty
 MEMSIM_EXPORT const char* cusparseGetErrorName(int status) {
     return status >= 0 && status < 12 ? status_names[status] : "unrecognized error code";
 }
-MEMSIM_EXPORT const char* cusparseGetErrorString(int status) { return cusparseGetErrorName(status); }
 MEMSIM_EXPORT int cusparseSetStream(Handle* handle, void* stream) { return handle->stream = stream, SUCCESS; }
 MEMSIM_EXPORT int cusparseGetStream(Handle* handle, void** stream) { return *stream = handle->stream, SUCCESS; }
 MEMSIM_EXPORT int cusparseSetPointerMode(Handle* handle, int mode) { return handle->pointer_mode = mode, SUCCESS; }
 MEMSIM_EXPORT int cusparseGetPointerMode(Handle* handle, int* mode) { return *mode = handle->pointer_mode, SUCCESS; }
-MEMSIM_EXPORT int cusparseLoggerSetLevel(int) { return SUCCESS; }
-MEMSIM_EXPORT int cusparseLoggerSetMask(int) { return SUCCESS; }
-MEMSIM_EXPORT int cusparseLoggerForceDisable() { return SUCCESS; }
 
 MEMSIM_EXPORT int cusparseCreateMatDescr(MatrixKind** kind) { return *kind = new MatrixKind, SUCCESS; }
 MEMSIM_EXPORT int cusparseDestroyMatDescr(MatrixKind* kind) { return delete kind, SUCCESS; }
@@ -126,23 +122,16 @@ MEMSIM_EXPORT int cusparseGetMatDiagType(const MatrixKind* kind) { return kind->
 MEMSIM_EXPORT int cusparseSetMatIndexBase(MatrixKind* kind, int base) { return kind->base = base, SUCCESS; }
 MEMSIM_EXPORT int cusparseGetMatIndexBase(const MatrixKind* kind) { return kind->base; }
 
-// Each descriptor comes in a version for matrices that are only read; both are one here.
+// Each descriptor comes in a version for data that is only read, whose functions are other names of these.
 #define MATRIX_PARAMETERS                                                                                              \
     SparseMatrix **made, int64_t rows, int64_t columns, int64_t entries, void *offsets, void *indices, void *values,   \
         int offset_type, int index_type, int base, int value_type
 #define MATRIX_ARGUMENTS rows, columns, entries, offsets, indices, values, offset_type, index_type, base, value_type
 MEMSIM_EXPORT int cusparseCreateCsr(MATRIX_PARAMETERS) { return create(made, {CSR, MATRIX_ARGUMENTS}); }
-MEMSIM_EXPORT int cusparseCreateConstCsr(MATRIX_PARAMETERS) { return create(made, {CSR, MATRIX_ARGUMENTS}); }
 MEMSIM_EXPORT int cusparseCreateCsc(MATRIX_PARAMETERS) { return create(made, {CSC, MATRIX_ARGUMENTS}); }
-MEMSIM_EXPORT int cusparseCreateConstCsc(MATRIX_PARAMETERS) { return create(made, {CSC, MATRIX_ARGUMENTS}); }
 MEMSIM_EXPORT int cusparseCreateCoo(SparseMatrix** made, int64_t rows, int64_t columns, int64_t entries, void* row_of,
                                     void* column_of, void* values, int index_type, int base, int value_type) {
     return create(made, {COO, rows, columns, entries, row_of, column_of, values, index_type, index_type, base, value_type});
-}
-MEMSIM_EXPORT int cusparseCreateConstCoo(SparseMatrix** made, int64_t rows, int64_t columns, int64_t entries,
-                                         void* row_of, void* column_of, void* values, int index_type, int base,
-                                         int value_type) {
-    return cusparseCreateCoo(made, rows, columns, entries, row_of, column_of, values, index_type, base, value_type);
 }
 MEMSIM_EXPORT int cusparseCreateBsr(SparseMatrix** made, int64_t rows, int64_t columns, int64_t blocks,
                                     int64_t block_rows, int64_t block_columns, void* offsets, void* indices,
@@ -161,33 +150,19 @@ MEMSIM_EXPORT int cusparseCreateBlockedEll(SparseMatrix** made, int64_t rows, in
     return create(made, matrix);
 }
 MEMSIM_EXPORT int cusparseDestroySpMat(SparseMatrix* m) { return delete m, SUCCESS; }
-#define COMPRESSED_GET(name)                                                                                           \
-    MEMSIM_EXPORT int name(SparseMatrix* m, int64_t* rows, int64_t* columns, int64_t* entries, void** offsets,         \
-                           void** indices, void** values, int* offset_type, int* index_type, int* base,               \
-                           int* value_type) {                                                                          \
-        give(offset_type, m->offset_type), give(index_type, m->index_type);                                            \
-        return give_matrix(m, rows, columns, entries, offsets, indices, values, base, value_type);                     \
-    }
-COMPRESSED_GET(cusparseCsrGet)
-COMPRESSED_GET(cusparseConstCsrGet)
-COMPRESSED_GET(cusparseCscGet)
-COMPRESSED_GET(cusparseConstCscGet)
-#define COO_GET(name)                                                                                                  \
-    MEMSIM_EXPORT int name(SparseMatrix* m, int64_t* rows, int64_t* columns, int64_t* entries, void** row_of,          \
-                           void** column_of, void** values, int* index_type, int* base, int* value_type) {             \
-        give(index_type, m->index_type);                                                                               \
-        return give_matrix(m, rows, columns, entries, row_of, column_of, values, base, value_type);                    \
-    }
-COO_GET(cusparseCooGet)
-COO_GET(cusparseConstCooGet)
+MEMSIM_EXPORT int cusparseCsrGet(SparseMatrix* m, int64_t* rows, int64_t* columns, int64_t* entries, void** offsets,
+                                 void** indices, void** values, int* offset_type, int* index_type, int* base,
+                                 int* value_type) {
+    give(offset_type, m->offset_type), give(index_type, m->index_type);
+    return give_matrix(m, rows, columns, entries, offsets, indices, values, base, value_type);
+}
+MEMSIM_EXPORT int cusparseCooGet(SparseMatrix* m, int64_t* rows, int64_t* columns, int64_t* entries, void** row_of,
+                                 void** column_of, void** values, int* index_type, int* base, int* value_type) {
+    give(index_type, m->index_type);
+    return give_matrix(m, rows, columns, entries, row_of, column_of, values, base, value_type);
+}
 MEMSIM_EXPORT int cusparseCsrSetPointers(SparseMatrix* m, void* offsets, void* indices, void* values) {
     return m->offsets = offsets, m->indices = indices, m->values = values, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseCscSetPointers(SparseMatrix* m, void* offsets, void* indices, void* values) {
-    return cusparseCsrSetPointers(m, offsets, indices, values);
-}
-MEMSIM_EXPORT int cusparseCooSetPointers(SparseMatrix* m, void* row_of, void* column_of, void* values) {
-    return cusparseCsrSetPointers(m, row_of, column_of, values);
 }
 MEMSIM_EXPORT int cusparseSpMatGetSize(SparseMatrix* m, int64_t* rows, int64_t* columns, int64_t* entries) {
     return give(rows, m->rows), give(columns, m->columns), give(entries, m->entries), SUCCESS;
@@ -195,7 +170,6 @@ MEMSIM_EXPORT int cusparseSpMatGetSize(SparseMatrix* m, int64_t* rows, int64_t* 
 MEMSIM_EXPORT int cusparseSpMatGetFormat(SparseMatrix* m, int* format) { return *format = m->format, SUCCESS; }
 MEMSIM_EXPORT int cusparseSpMatGetIndexBase(SparseMatrix* m, int* base) { return *base = m->base, SUCCESS; }
 MEMSIM_EXPORT int cusparseSpMatGetValues(SparseMatrix* m, void** values) { return *values = m->values, SUCCESS; }
-MEMSIM_EXPORT int cusparseConstSpMatGetValues(SparseMatrix* m, void** values) { return *values = m->values, SUCCESS; }
 MEMSIM_EXPORT int cusparseSpMatSetValues(SparseMatrix* m, void* values) { return m->values = values, SUCCESS; }
 MEMSIM_EXPORT int cusparseSpMatSetAttribute(SparseMatrix* m, int attribute, const int* data, size_t) {
     if (attribute == 0) m->fill = *data;
@@ -213,36 +187,26 @@ MEMSIM_EXPORT int cusparseCooSetStridedBatch(SparseMatrix* m, int count, int64_t
     return m->batch_count = count, m->value_stride = values, SUCCESS;
 }
 
-#define DENSE_VECTOR(Const)                                                                                            \
-    MEMSIM_EXPORT int cusparseCreate##Const##DnVec(DenseVector** v, int64_t size, void* values, int type) {            \
-        return *v = new DenseVector{size, values, type}, SUCCESS;                                                      \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##Const##DnVecGet(DenseVector* v, int64_t* size, void** values, int* type) {             \
-        return give(size, v->size), give(values, v->values), give(type, v->value_type), SUCCESS;                       \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##Const##DnVecGetValues(DenseVector* v, void** values) {                                 \
-        return *values = v->values, SUCCESS;                                                                           \
-    }
-DENSE_VECTOR()
-DENSE_VECTOR(Const)
+MEMSIM_EXPORT int cusparseCreateDnVec(DenseVector** v, int64_t size, void* values, int type) {
+    return *v = new DenseVector{size, values, type}, SUCCESS;
+}
+MEMSIM_EXPORT int cusparseDnVecGet(DenseVector* v, int64_t* size, void** values, int* type) {
+    return give(size, v->size), give(values, v->values), give(type, v->value_type), SUCCESS;
+}
+MEMSIM_EXPORT int cusparseDnVecGetValues(DenseVector* v, void** values) { return *values = v->values, SUCCESS; }
 MEMSIM_EXPORT int cusparseDnVecSetValues(DenseVector* v, void* values) { return v->values = values, SUCCESS; }
 MEMSIM_EXPORT int cusparseDestroyDnVec(DenseVector* v) { return delete v, SUCCESS; }
 
-#define DENSE_MATRIX(Const)                                                                                            \
-    MEMSIM_EXPORT int cusparseCreate##Const##DnMat(DenseMatrix** m, int64_t rows, int64_t columns, int64_t leading,    \
-                                                   void* values, int type, int order) {                                \
-        return *m = new DenseMatrix{rows, columns, leading, values, type, order}, SUCCESS;                             \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##Const##DnMatGet(DenseMatrix* m, int64_t* rows, int64_t* columns, int64_t* leading,     \
-                                                void** values, int* type, int* order) {                                \
-        give(rows, m->rows), give(columns, m->columns), give(leading, m->leading), give(values, m->values);            \
-        return give(type, m->value_type), give(order, m->order), SUCCESS;                                              \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##Const##DnMatGetValues(DenseMatrix* m, void** values) {                                 \
-        return *values = m->values, SUCCESS;                                                                           \
-    }
-DENSE_MATRIX()
-DENSE_MATRIX(Const)
+MEMSIM_EXPORT int cusparseCreateDnMat(DenseMatrix** m, int64_t rows, int64_t columns, int64_t leading,
+                                      void* values, int type, int order) {
+    return *m = new DenseMatrix{rows, columns, leading, values, type, order}, SUCCESS;
+}
+MEMSIM_EXPORT int cusparseDnMatGet(DenseMatrix* m, int64_t* rows, int64_t* columns, int64_t* leading,
+                                   void** values, int* type, int* order) {
+    give(rows, m->rows), give(columns, m->columns), give(leading, m->leading), give(values, m->values);
+    return give(type, m->value_type), give(order, m->order), SUCCESS;
+}
+MEMSIM_EXPORT int cusparseDnMatGetValues(DenseMatrix* m, void** values) { return *values = m->values, SUCCESS; }
 MEMSIM_EXPORT int cusparseDnMatSetValues(DenseMatrix* m, void* values) { return m->values = values, SUCCESS; }
 MEMSIM_EXPORT int cusparseDnMatSetStridedBatch(DenseMatrix* m, int count, int64_t stride) {
     return m->batch_count = count, m->batch_stride = stride, SUCCESS;
@@ -252,28 +216,20 @@ MEMSIM_EXPORT int cusparseDnMatGetStridedBatch(DenseMatrix* m, int* count, int64
 }
 MEMSIM_EXPORT int cusparseDestroyDnMat(DenseMatrix* m) { return delete m, SUCCESS; }
 
-#define SPARSE_VECTOR(Const)                                                                                           \
-    MEMSIM_EXPORT int cusparseCreate##Const##SpVec(SparseVector** v, int64_t size, int64_t entries, void* indices,     \
-                                                   void* values, int index_type, int base, int type) {                 \
-        return *v = new SparseVector{size, entries, indices, values, index_type, base, type}, SUCCESS;                 \
-    }                                                                                                                  \
-    MEMSIM_EXPORT int cusparse##Const##SpVecGet(SparseVector* v, int64_t* size, int64_t* entries, void** indices,      \
-                                                void** values, int* index_type, int* base, int* type) {                \
-        give(size, v->size), give(entries, v->entries), give(indices, v->indices), give(values, v->values);            \
-        return give(index_type, v->index_type), give(base, v->base), give(type, v->value_type), SUCCESS;               \
-    }
-SPARSE_VECTOR()
-SPARSE_VECTOR(Const)
+MEMSIM_EXPORT int cusparseCreateSpVec(SparseVector** v, int64_t size, int64_t entries, void* indices,
+                                      void* values, int index_type, int base, int type) {
+    return *v = new SparseVector{size, entries, indices, values, index_type, base, type}, SUCCESS;
+}
+MEMSIM_EXPORT int cusparseSpVecGet(SparseVector* v, int64_t* size, int64_t* entries, void** indices,
+                                   void** values, int* index_type, int* base, int* type) {
+    give(size, v->size), give(entries, v->entries), give(indices, v->indices), give(values, v->values);
+    return give(index_type, v->index_type), give(base, v->base), give(type, v->value_type), SUCCESS;
+}
 MEMSIM_EXPORT int cusparseSpVecSetValues(SparseVector* v, void* values) { return v->values = values, SUCCESS; }
 MEMSIM_EXPORT int cusparseDestroySpVec(SparseVector* v) { return delete v, SUCCESS; }
 
-// Descriptors of algorithms, and infos of the older functions, hold nothing.
-#define SCRATCH(create_name, destroy_name)                                                        \
-    MEMSIM_EXPORT int create_name(Scratch** made) { return *made = new Scratch{}, SUCCESS; }      \
-    MEMSIM_EXPORT int destroy_name(Scratch* one) { return delete one, SUCCESS; }
-SCRATCH(cusparseSpSV_createDescr, cusparseSpSV_destroyDescr)
-SCRATCH(cusparseSpSM_createDescr, cusparseSpSM_destroyDescr)
-SCRATCH(cusparseCreateCsrilu02Info, cusparseDestroyCsrilu02Info)
-SCRATCH(cusparseCreateCsric02Info, cusparseDestroyCsric02Info)
+// Descriptors of algorithms and infos of the older functions, all of which are made here, hold nothing.
+MEMSIM_EXPORT int cusparseSpSV_createDescr(Scratch** made) { return *made = new Scratch{}, SUCCESS; }
+MEMSIM_EXPORT int cusparseSpSV_destroyDescr(Scratch* one) { return delete one, SUCCESS; }
 
 }  // namespace standin

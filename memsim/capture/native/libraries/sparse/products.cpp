@@ -8,8 +8,6 @@
 namespace standin {
 namespace {
 
-constexpr size_t work_bytes = 0;
-
 template <class W>
 W applied(W value, int operation) {
     return operation == CONJUGATED ? conjugate(value) : value;
@@ -83,18 +81,8 @@ void multiply(const SparseMatrix& a, const SparseMatrix& b, Complex64 alpha, Gem
 
 }  // namespace
 
-#define SPMV_PARAMETERS                                                                                         \
-    void *, int operation, const void *alpha, const SparseMatrix *a, const DenseVector *x, const void *beta,    \
-        DenseVector *y, int compute, int
-MEMSIM_EXPORT int cusparseSpMV_bufferSize(SPMV_PARAMETERS, size_t* bytes) {
-    (void)operation, (void)alpha, (void)a, (void)x, (void)beta, (void)y, (void)compute;
-    return *bytes = work_bytes, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpMV_preprocess(SPMV_PARAMETERS, void*) {
-    (void)operation, (void)alpha, (void)a, (void)x, (void)beta, (void)y, (void)compute;
-    return SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpMV(SPMV_PARAMETERS, void*) {
+MEMSIM_EXPORT int cusparseSpMV(void*, int operation, const void* alpha, const SparseMatrix* a, const DenseVector* x,
+                               const void* beta, DenseVector* y, int compute, int, void*) {
     if (!a || !x || !y) return INVALID_VALUE;
     if (x->size != (operation ? a->rows : a->columns) || y->size != (operation ? a->columns : a->rows)) return INVALID_VALUE;
     return with_wide(compute, [&](auto tag) -> int {
@@ -110,18 +98,8 @@ MEMSIM_EXPORT int cusparseSpMV(SPMV_PARAMETERS, void*) {
     });
 }
 
-#define SPMM_PARAMETERS                                                                                              \
-    void *, int a_op, int b_op, const void *alpha, const SparseMatrix *a, const DenseMatrix *b, const void *beta,     \
-        DenseMatrix *c, int compute, int
-MEMSIM_EXPORT int cusparseSpMM_bufferSize(SPMM_PARAMETERS, size_t* bytes) {
-    (void)a_op, (void)b_op, (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)compute;
-    return *bytes = work_bytes, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpMM_preprocess(SPMM_PARAMETERS, void*) {
-    (void)a_op, (void)b_op, (void)alpha, (void)a, (void)b, (void)beta, (void)c, (void)compute;
-    return SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpMM(SPMM_PARAMETERS, void*) {
+MEMSIM_EXPORT int cusparseSpMM(void*, int a_op, int b_op, const void* alpha, const SparseMatrix* a, const DenseMatrix* b,
+                               const void* beta, DenseMatrix* c, int compute, int, void*) {
     if (!a || !b || !c) return INVALID_VALUE;
     return with_wide(compute, [&](auto tag) -> int {
         using W = typename decltype(tag)::type;
@@ -151,14 +129,6 @@ MEMSIM_EXPORT int cusparseSpMM(SPMM_PARAMETERS, void*) {
 }
 
 // C = alpha (op(A) op(B)) at the places of C's entries + beta C.
-MEMSIM_EXPORT int cusparseSDDMM_bufferSize(void*, int, int, const void*, DenseMatrix*, DenseMatrix*, const void*,
-                                           SparseMatrix*, int, int, size_t* bytes) {
-    return *bytes = work_bytes, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSDDMM_preprocess(void*, int, int, const void*, DenseMatrix*, DenseMatrix*, const void*,
-                                           SparseMatrix*, int, int, void*) {
-    return SUCCESS;
-}
 MEMSIM_EXPORT int cusparseSDDMM(void*, int a_op, int b_op, const void* alpha, const DenseMatrix* a,
                                 const DenseMatrix* b, const void* beta, SparseMatrix* c, int compute, int, void*) {
     return with_wide(compute, [&](auto tag) -> int {
@@ -177,14 +147,6 @@ MEMSIM_EXPORT int cusparseSDDMM(void*, int a_op, int b_op, const void* alpha, co
     });
 }
 
-MEMSIM_EXPORT int cusparseSpSV_bufferSize(void*, int, const void*, SparseMatrix*, DenseVector*, DenseVector*, int, int,
-                                          void*, size_t* bytes) {
-    return *bytes = work_bytes, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpSV_analysis(void*, int, const void*, SparseMatrix*, DenseVector*, DenseVector*, int, int,
-                                        void*, void*) {
-    return SUCCESS;
-}
 MEMSIM_EXPORT int cusparseSpSV_solve(void*, int operation, const void* alpha, const SparseMatrix* a,
                                      const DenseVector* x, DenseVector* y, int compute, int, void*) {
     return with_wide(compute, [&](auto tag) -> int {
@@ -197,14 +159,6 @@ MEMSIM_EXPORT int cusparseSpSV_solve(void*, int operation, const void* alpha, co
         for (int64_t i = 0; i < y->size; ++i) out.set(i, unknown[size_t(i)]);
         return count_call(), SUCCESS;
     });
-}
-MEMSIM_EXPORT int cusparseSpSM_bufferSize(void*, int, int, const void*, SparseMatrix*, DenseMatrix*, DenseMatrix*, int,
-                                          int, void*, size_t* bytes) {
-    return *bytes = work_bytes, SUCCESS;
-}
-MEMSIM_EXPORT int cusparseSpSM_analysis(void*, int, int, const void*, SparseMatrix*, DenseMatrix*, DenseMatrix*, int,
-                                        int, void*, void*) {
-    return SUCCESS;
 }
 MEMSIM_EXPORT int cusparseSpSM_solve(void*, int a_op, int b_op, const void* alpha, const SparseMatrix* a,
                                      const DenseMatrix* b, DenseMatrix* c, int compute, int, void*) {
@@ -228,10 +182,6 @@ MEMSIM_EXPORT int cusparseSpSM_solve(void*, int a_op, int b_op, const void* alph
 
 MEMSIM_EXPORT int cusparseSpGEMM_createDescr(Gemm** gemm) { return *gemm = new Gemm, SUCCESS; }
 MEMSIM_EXPORT int cusparseSpGEMM_destroyDescr(Gemm* gemm) { return delete gemm, SUCCESS; }
-MEMSIM_EXPORT int cusparseSpGEMM_workEstimation(void*, int, int, const void*, SparseMatrix*, SparseMatrix*, const void*,
-                                                SparseMatrix*, int, int, Gemm*, size_t* bytes, void*) {
-    return *bytes = 16, SUCCESS;
-}
 MEMSIM_EXPORT int cusparseSpGEMM_compute(void*, int a_op, int b_op, const void* alpha, const SparseMatrix* a,
                                          const SparseMatrix* b, const void*, SparseMatrix* c, int compute, int,
                                          Gemm* gemm, size_t* bytes, void* buffer) {

@@ -1,5 +1,6 @@
 """Settings of packages that are made when they are imported, where no environment variable can make them."""
 
+import copy
 import ctypes
 import functools
 import glob
@@ -65,6 +66,64 @@ def set_numba(module):
     warnings.filterwarnings("ignore", "libnvJitLink", RuntimeWarning)
     # It generates the kernels of vectorized functions, so they have no file.
     warnings.filterwarnings("ignore", "Could not find source for function: <function __")
+
+
+def set_cupy(module):
+    """Raw kernels of CuPy keep line numbers, those of the Python file in which their source stands."""
+    program = getattr(module, "_NVRTCProgram", None)
+    if program is None:
+        return
+    begin, compile_ = program.__init__, program.compile
+
+    def init(self, src, *arguments, **named):
+        place = _place_of(src if isinstance(src, str) else src.decode())
+        self.has_lines = place is not None
+        begin(self, '#line %d "%s"\n%s' % (*place, src) if self.has_lines else src, *arguments, **named)
+
+    def compile(self, options=(), *arguments, **named):
+        known = not {"-lineinfo", "--generate-line-info"}.isdisjoint(options)
+        more = ("-lineinfo",) if self.has_lines and not known else ()
+        return compile_(self, (*options, *more), *arguments, **named)
+
+    program.__init__, program.compile = init, compile
+
+
+def set_core(module):
+    """Programs of cuda.core keep line numbers, those of the Python file in which their source stands."""
+    # A newer NVRTC is no problem: memsim reads its PTX.
+    warnings.filterwarnings("ignore", "The CUDA driver version is older than the backend version", RuntimeWarning)
+
+    class Program(module.Program):
+        __doc__ = module.Program.__doc__
+
+        def __init__(self, code, code_type, options=None):
+            place = _place_of(code) if isinstance(code, str) and code_type.lower() == "c++" else None
+            if place is not None:
+                code = '#line %d "%s"\n%s' % (*place, code)
+                options = module.ProgramOptions() if options is None else copy.copy(options)
+                if getattr(options, "lineinfo", True) is None:
+                    options.lineinfo = True
+            super().__init__(code, code_type, options)
+
+    module.Program = Program
+
+
+def _place_of(source):
+    """Line and path of a text in one of the program's own modules; None: it stands in none of them."""
+    installed = tuple(os.path.realpath(one) + os.sep for one in {sys.prefix, sys.base_prefix})
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if not isinstance(path, str) or not path.endswith(".py") or os.path.realpath(path).startswith(installed):
+            continue
+        try:
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+        except (OSError, UnicodeDecodeError):
+            continue
+        at = text.find(source)
+        if at >= 0 and source.strip():
+            return text.count("\n", 0, at) + 1, os.path.abspath(path)
+    return None
 
 
 def prepare_warp(spec):

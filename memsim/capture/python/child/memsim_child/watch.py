@@ -82,6 +82,18 @@ def _warp(spec):
     packages.prepare_warp(spec)
 
 
+def _cupy_compiler(module):
+    from memsim_child import packages
+
+    packages.set_cupy(module)
+
+
+def _cuda_core(module):
+    from memsim_child import packages
+
+    packages.set_core(module)
+
+
 def _numba_decorators(module):
     from memsim_child import packages
 
@@ -104,8 +116,10 @@ AFTER = {
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
     "torch._inductor.runtime.triton_heuristics": _inductor_tuner,
     "cuda.bindings.cyruntime": _bindings_runtime,
+    "cuda.core": _cuda_core,
     "warp.config": _warp_build,
     "numba.cuda.decorators": _numba_decorators,
+    "cupy.cuda.compiler": _cupy_compiler,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,
     "cupy.cuda.cub": _cupy_runtime,
     "cupy.cuda.thrust": _cupy_runtime,
