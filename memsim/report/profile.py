@@ -157,7 +157,7 @@ def distinct_names(names: Sequence[str], width: int) -> dict[str, str]:
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
         alike.setdefault(shortened(name, width), []).append(name)
-    found = {}
+    found: dict[str, str] = {}
     for short, group in alike.items():
         found.update({group[0]: short} if len(group) == 1 else _differing(group, width))
     return found
@@ -177,7 +177,7 @@ def _differing(names: list[str], width: int) -> dict[str, str]:
             break
     else:
         return {name: cut(f"#{number} {name}", width) for number, name in enumerate(names, 1)}
-    found = {}
+    found: dict[str, str] = {}
     for short, group in alike.items():
         found.update({group[0]: short} if len(group) == 1 else _differing(group, width))
     return found
