@@ -90,7 +90,10 @@ def test_exit_code_of_failed_program_is_reported(tmp_path):
 
 
 def test_a_failed_program_tells_what_memsim_lacks(tmp_path):
-    with pytest.raises(InputError, match="exit code 3; no trace was kept; the program called cuOdd, which memsim does"):
+    with pytest.raises(
+        InputError,
+        match="exit code 3 before its first launch; no trace was kept; the program called cuOdd, which memsim does",
+    ):
         run(tmp_path, 'hello(); server.recv(1 << 16); server.sendall(frame(8, text(b"cuOdd"))); sys.exit(3)')
 
 
