@@ -1,0 +1,1 @@
+"""Times of public programs that were not used in development."""
