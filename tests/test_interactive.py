@@ -37,7 +37,7 @@ def test_a_notebook_shows_tables_with_names_escaped():
     hostile = Result(trials)
     shown = hostile._repr_html_() + held(compare(hostile, hostile))._repr_html_() + hostile.loads._repr_html_()
     assert "<b>" not in shown and "<script>" not in shown and "&lt;script&gt;" in shown
-    assert f"{hostile.l2_read.mean * 100:.2f}" in shown and "1× (1 … 1)" in shown
+    assert f"{hostile.l2_read.mean * 100:.2f}" in shown and "1x (1 … 1)" in shown
 
 
 def test_a_figure_by_name(result):

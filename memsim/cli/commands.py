@@ -62,13 +62,21 @@ class _Commands(TyperGroup):
         except BrokenPipeError:  # `memsim show ... | head`: the reader has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
-            _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+            _fail(": ".join(str(part) for part in (error.filename, _system_problem(error)) if part))
         except MemoryError as error:
             _fail(f"memory ran out{f' ({error})' if str(error) else ''}; give a smaller input or a machine with more")
         except KeyboardInterrupt as interrupt:
             typer.echo(f"memsim: interrupted; {str(interrupt) or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
         return None
+
+
+def _system_problem(error: OSError) -> object:
+    if isinstance(error, FileNotFoundError):
+        return "file does not exist; give the path of one that does"
+    if isinstance(error, IsADirectoryError):
+        return "is a folder; give a file"
+    return error.strerror or error
 
 
 def _fail(message: str) -> None:

@@ -222,9 +222,11 @@ def export_perfetto(
     else:
         from memsim.api.arguments import opened
         from memsim.report.recorder import recorded_replay
+        from memsim.support.progress import bar
 
         trace, machine = opened(path, gpu, None)
-        recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)
+        with bar("", hidden=quiet, name="replaying"):
+            recorder = recorded_replay(trace, machine, sm=sm, most=transactions, seed=seed)
         events, about = list(kernel_events(recorder, trace.ops)), {"kernel": trace.kernel, "gpu": machine.name}
     with keeping_existing(force):
         write_events(events, file, about)

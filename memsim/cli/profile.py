@@ -220,9 +220,9 @@ def _check_request(program: Path, gpu: str | None, blocks: str | None) -> None:
     if blocks is not None and machine is not None:
         given_blocks(blocks, LaunchShape(_LARGEST_GRID, (1, 1, 1)), machine)
     if program.is_file() and is_program(program):
-        raise InputError(program, "program", "is a profile; memsim show and memsim report read it")
+        raise InputError(program, "file", "is a profile; memsim show and memsim report read it")
     if program.is_file() and program.suffix == SUFFIX:
-        raise InputError(program, "program", "is no program; if it is a trace, memsim run replays it")
+        raise InputError(program, "file", "is no program; if it is a trace, memsim run replays it")
 
 
 def _file(out: Path | None, stem: str, force: bool) -> Path:

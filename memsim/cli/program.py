@@ -115,5 +115,7 @@ def _all_programs(paths: list[Path], convention: Convention, command: str) -> li
         return []
     if len(programs) < len(paths):
         other = next(path for path in paths if path not in programs)
+        if not Path(other).exists():
+            raise InputError(other, "file", "does not exist; give the path of one that does")
         raise InputError(command, str(other), f"is not a program's profile like {programs[0]}; give files of one kind")
     return [(str(path), ProgramResult.load(path, convention)) for path in paths]

@@ -67,7 +67,7 @@ def times(found: ResultComparison) -> str:
 def speed_up(found: HasSpeedUp) -> str:
     """The speed-up with its interval."""
     its = found.speedup_interval
-    return f"{found.speedup:.4g}×" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
+    return f"{found.speedup:.4g}x" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
 
 
 def _head(label: str, other: str, found: ResultComparison) -> str:

@@ -318,6 +318,36 @@ def test_bad_input_is_one_line(files, tmp_path, case):
     assert _contents(tmp_path) == before
 
 
+def test_missing_files_and_folders_are_named(tmp_path):
+    assert refused("show", tmp_path / "none.h5").endswith(
+        "none.h5: file does not exist; give the path of one that does"
+    )
+    assert "is a folder; give a file" in refused("show", tmp_path)
+
+
+def test_dropped_interrupts_print_no_traceback():
+    """Python reports what a weak reference's callback raises; Ctrl-C there is noted, and raised again later."""
+    program = """
+import sys, weakref
+from memsim.cli import commands
+def stop(_):
+    raise {}
+class Some: pass
+def application(words):
+    some = Some()
+    kept = weakref.ref(some, stop)
+    del some
+    return lambda: None
+commands.application = application
+commands.main()
+"""
+    shown = {
+        error: subprocess.run([sys.executable, "-c", program.format(error)], capture_output=True, text=True).stderr
+        for error in ("KeyboardInterrupt", "ValueError")
+    }
+    assert shown["KeyboardInterrupt"] == "" and "Exception ignored" in shown["ValueError"]
+
+
 def test_bad_number_of_jobs_is_always_an_error(files, monkeypatch):
     monkeypatch.setenv("MEMSIM_JOBS", "abc")
     assert "MEMSIM_JOBS: jobs is 'abc'" in refused("run", files / "spmv.h5", "--trials", 1)

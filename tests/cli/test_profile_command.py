@@ -267,7 +267,7 @@ def other(folder, tmp_path_factory):
 
 def test_compare_reads_two_profiles(file, other):
     same = call("compare", file, file)
-    assert same.exit_code == 0 and "speed-up of the second 1×" in same.stdout and "no significant" in same.stdout
+    assert same.exit_code == 0 and "speed-up of the second 1x" in same.stdout and "no significant" in same.stdout
     found = call("compare", file, other, "--json")
     document = json.loads(found.stdout)["comparisons"][0]
     assert document["cautions"] == ["the programs make 6 and 7 launches"]

@@ -73,6 +73,7 @@ def test_lines_of_errors_and_races_are_named(folder):
         "outside": TASKS[0].right.replace("in[i]", "in[i + n]"),
         "race": RACE,
         "other": "__global__ void other(int *a) { *a = 1; }",
+        "empty": "",
     }
     for name, text in texts.items():
         (folder / "c" / f"{name}.cu").write_text(text)
@@ -83,7 +84,8 @@ def test_lines_of_errors_and_races_are_named(folder):
     assert not {"compile", "--keep"} & {*found["bad"]["error"]["text"].replace(":", " ").split()}
     assert found["bad"]["error"]["line"] == 4 and found["outside"]["error"]["line"] == 3
     assert "0 bytes after in" in found["outside"]["error"]["text"]
-    assert found["other"]["verdict"] == "failed" and "no kernel scale" in found["other"]["error"]["text"]
+    for name in ("other", "empty"):
+        assert found[name]["verdict"] == "failed" and "no kernel scale" in found[name]["error"]["text"]
     (race,) = found["race"]["warnings"]
     assert found["race"]["verdict"] in ("right", "wrong")
     assert (race["kind"], race["line"]) == ("race", 4)
@@ -113,9 +115,10 @@ def test_paths_are_judged_as_they_arrive(folder):
     feeder = threading.Timer(0, os.write, (writing, f"{folder / 'c' / 'a.cu'}\n".encode()))
     feeder.start()
     assert next(documents)["verdict"] == "right"
-    os.write(writing, bytes(folder / "c" / "b.cu"))
+    os.write(writing, bytes(folder / "c" / "b.cu") + b"\n" + bytes(folder / "c" / "none.cu"))
     os.close(writing)
-    assert [Path(one["file"]).name for one in documents] == ["b.cu"]
+    found = {Path(one["file"]).name: one for one in documents}
+    assert found["b.cu"]["verdict"] == "right" and found["none.cu"]["error"]["text"] == "file does not exist"
     os.close(reading)
 
 

@@ -96,7 +96,7 @@ def test_page_is_whole_and_true_to_result(result):
 @pytest.mark.slow
 def test_two_results_are_compared(result):
     text = _page({"one": result, "two": RunResult(_trials(8))})
-    assert "Compared with one" in text and "1× (1 … 1)" in text
+    assert "Compared with one" in text and "1x (1 … 1)" in text
 
 
 def _cause(cause, lines, gain):
