@@ -17,7 +17,8 @@ from memsim.why.transforms.transform import BLOCK_ROWS, Transform, read_blocks
 
 _LEAST_ROWS = 8  # of a warp in each part: with fewer, what every thread does first would count more than its loop
 _MOST_ROWS = 1 << 21  # of all parts: each reads the whole trace
-_TOGETHER = Flag.barrier | Flag.arrives | Flag.awaits
+# Rows that belong to others: of warps that wait for one another, and of both paths of one that diverged.
+_TOGETHER = Flag.barrier | Flag.arrives | Flag.awaits | Flag.path_switch
 
 
 def fills_gpu(trace: Trace, gpu: GPU) -> bool:
@@ -28,8 +29,8 @@ def fills_gpu(trace: Trace, gpu: GPU) -> bool:
 def divide_threads(trace: Trace, gpu: GPU) -> list[Transform]:
     """Transforms for one block per SM, and for as many as fit.
 
-    None of a launch that nearly fills the GPU or of which a part is traced, of threads that do too little to divide, or
-    of warps that wait for each other: what stands between two barriers is not independent of the rest.
+    None of a launch that nearly fills the GPU or of which a part is traced, of threads that do too little to divide, of
+    warps that wait for each other (what stands between two barriers is not independent of the rest), or that diverge.
     """
     if trace.n_blocks < trace.launch.n_blocks or not trace.n_blocks:
         return []
