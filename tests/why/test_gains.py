@@ -63,11 +63,14 @@ def _simulated(workload, gpu, **parameters):
 
 
 def _check(slow, fast, cause):
-    """The first finding that was replayed is `cause`, and wins what the fast version wins, within a third."""
+    """The first finding that was replayed is `cause`, and wins what the fast version wins, within a third.
+
+    But for more blocks, which none of the fast versions has: small launches would gain by them, too.
+    """
     (trace, result), (_, faster) = slow, fast
     true = 1 - faster.kernel_time.mean / result.kernel_time.mean
     causes = explain(result, trace).bottlenecks
-    first = next(one for one in causes if one.gain is not None)
+    first = next(one for one in causes if one.gain is not None and one.cause is not Cause.few_warps)
     assert first.cause is cause
     assert first.gain.share.mean == pytest.approx(true, rel=1 / 3)
     check_bounds(causes)
