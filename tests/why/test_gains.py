@@ -37,6 +37,8 @@ OURS = {
     "padded": Cause.conflicts,
     "unrolled": Cause.latency,
 }
+# Of 20 warps: they would gain more by further blocks, which the fast version does not have.
+FEW_WARPS = {"unrolled"}
 LONG = {
     "CoMem",
     "gemm",
@@ -62,17 +64,20 @@ def _simulated(workload, gpu, **parameters):
     return trace, memsim.simulate(trace, gpu=gpu, trials=2, seed=1)
 
 
-def _check(slow, fast, cause):
+def _check(slow, fast, cause, few_warps=False):
     """The first finding that was replayed is `cause`, and wins what the fast version wins, within a third.
 
-    But for more blocks, which none of the fast versions has: small launches would gain by them, too.
+    Args:
+        few_warps: "too few warps" comes before it.
     """
     (trace, result), (_, faster) = slow, fast
     true = 1 - faster.kernel_time.mean / result.kernel_time.mean
     causes = explain(result, trace).bottlenecks
-    first = next(one for one in causes if one.gain is not None and one.cause is not Cause.few_warps)
-    assert first.cause is cause
-    assert first.gain.share.mean == pytest.approx(true, rel=1 / 3)
+    replayed = [one for one in causes if one.gain is not None]
+    if few_warps:
+        assert replayed.pop(0).cause is Cause.few_warps
+    assert replayed[0].cause is cause
+    assert replayed[0].gain.share.mean == pytest.approx(true, rel=1 / 3)
     check_bounds(causes)
 
 
@@ -131,7 +136,7 @@ def test_causes_are_kept_until_the_trace_changes(tmp_path, monkeypatch):
 @pytest.mark.parametrize("pair", _marked(OURS))
 def test_so_it_is_of_kernels_of_our_own(pair):
     versions = (_simulated(getattr(slow_and_fast, pair), "tesla-v100", fast=fast) for fast in (False, True))
-    _check(*versions, OURS[pair])
+    _check(*versions, OURS[pair], pair in FEW_WARPS)
 
 
 @pytest.mark.slow

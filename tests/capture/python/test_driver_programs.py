@@ -28,7 +28,8 @@ PTX = """
 }
 """
 
-PROGRAM = f"""
+# Loads `image`, and has memory for what its kernel stores.
+START = """
 import ctypes, sys
 cuda = ctypes.CDLL("libcuda.so.1")
 def call(name, *arguments):
@@ -37,10 +38,14 @@ context, module, function, out = (ctypes.c_void_p() for _ in range(4))
 call("cuInit", 0)
 call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
 call("cuCtxSetCurrent", context)
-call("cuModuleLoadData", ctypes.byref(module), {PTX.encode()!r})
+call("cuModuleLoadData", ctypes.byref(module), image)
 call("cuModuleGetFunction", ctypes.byref(function), module, b"fill")
 call("cuMemAlloc_v2", ctypes.byref(out), 1 << 20)
 arguments = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(out), ctypes.c_void_p))
+"""
+PROGRAM = f"""
+image = {PTX.encode()!r}
+{START}
 def launch(blocks):
     call("cuLaunchKernel", function, blocks, 1, 1, 256, 1, 1, 0, None, arguments, None)
 launch(1)
@@ -65,19 +70,10 @@ def test_started_python_gets_simulated_benchmark_times(tmp_path):
     assert found["command"][1] == {"fill": 1}
 
 
-MACHINE_CODE_PROGRAM = """
-import ctypes, sys
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    assert getattr(cuda, name)(*arguments) == 0, name
-context, module, function, out = (ctypes.c_void_p() for _ in range(4))
-call("cuInit", 0)
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
-call("cuModuleLoadData", ctypes.byref(module), open(sys.argv[1], "rb").read())
-call("cuModuleGetFunction", ctypes.byref(function), module, b"fill")
-call("cuMemAlloc_v2", ctypes.byref(out), 1 << 20)
-arguments = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(out), ctypes.c_void_p))
+MACHINE_CODE_PROGRAM = f"""
+import sys
+image = open(sys.argv[1], "rb").read()
+{START}
 host = (ctypes.c_uint32 * 1024)()
 for blocks in (4, 3, 3, 3, 3):  # the last ones are not traced, as they access what the ones before access
     call("cuMemsetD32_v2", out, 7, 1024)
