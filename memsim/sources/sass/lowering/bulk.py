@@ -80,6 +80,7 @@ def _elected(b: SassBuilder) -> SassOperand | None:
         one = b.kernel.code[k]
         if one.name == "ELECT":
             found = parse_operands(one.operands, one.word)[0]
+            # What an instruction writes is among its first three operands. A source there hides the ELECT, too.
             between = (parse_operands(later.operands, later.word)[:3] for later in b.kernel.code[k + 1 : at])
             return None if any(found in first for first in between) else found
         if one.labels:
