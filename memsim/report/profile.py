@@ -149,10 +149,10 @@ def _short_names(result: ProgramResult) -> dict[str, str]:
 
 
 def distinct_names(names: Sequence[str], width: int) -> dict[str, str]:
-    """Names of at most ``width`` characters; what equal ones have in common is left out, from the first ``<``.
+    """Names of at most ``width`` characters; those that would be cut to the same keep the words that differ.
 
-    >>> list(distinct_names(["for_each<long policy, fill>", "for_each<long policy, iota>"], 16).values())
-    ['for_each<…fill>', 'for_each<…iota>']
+    >>> list(distinct_names(["for_each<policy, fill, unsigned long>", "for_each<policy, iota, unsigned long>"], 20).values())
+    ['for_each<…fill, uns…', 'for_each<…iota, uns…']
     """
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
