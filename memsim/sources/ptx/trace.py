@@ -14,7 +14,7 @@ from memsim.jit.compiled import loading_loops
 from memsim.sources import traced_blocks
 from memsim.sources.ptx.co_resident import CoResident, may_wait_for_blocks, team_blocks, waits_for_host
 from memsim.sources.ptx.device import KernelMachine
-from memsim.sources.ptx.failures import failure
+from memsim.sources.ptx.failures import accesses_beyond, failure
 from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout, lay_out
@@ -113,6 +113,8 @@ class KernelRun:
         finally:
             if co_resident is not None:
                 co_resident.end()
+        if status[tables.ANY_BEYOND]:
+            device.memory.beyond += accesses_beyond(self.launch, self.program, device.machine)
         self.executed += int(status[tables.EXECUTED])
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
