@@ -22,14 +22,12 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.demand import add_demand, demand
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, check_numbers, tables, worthwhile_jobs
+from memsim.montecarlo.run import about_run, tables, worthwhile_jobs
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
-from memsim.montecarlo.trials import Trials, arrays_of, trial_of
+from memsim.montecarlo.trials import arrays_of, trial_of
 from memsim.support.progress import phase
 from memsim.support.result_cache import StoredRows
-from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
-from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
 
@@ -53,22 +51,25 @@ class LaunchSequence:
 class LaunchSequences:
     """The launches of a program that some sequences replay.
 
+    Between launches L1s are emptied, as GPUs do when a kernel begins, and memory's rows are closed; L2 keeps its lines,
+    those that are dirty too. A trace of a part of a launch leaves what that part left.
+
     Attributes:
-        traces: of all launches of the program, in their order.
+        traces: of all launches of the program, in their order; their addresses agree.
         gpu: the configuration.
-        sequences: to replay.
+        positions: of the launches that any sequence replays, sorted.
         seed: of the draws.
         folder: for what workers map; the caller owns it.
-        contents: of each trace a key (memsim.trace.equal_content); empty: they are found.
+        contents: of each trace a key (memsim.trace.equal_content).
         trials: by number of the trial and position of the launch, as they finish.
     """
 
     traces: Sequence[Trace]
     gpu: GPU
-    sequences: Sequence[LaunchSequence]
+    positions: Sequence[int]
     seed: int
     folder: Path
-    contents: Sequence[str] = ()
+    contents: Sequence[str]
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
     _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -76,28 +77,28 @@ class LaunchSequences:
 
     def __post_init__(self) -> None:
         """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
-        self.contents = self.contents or content_keys(self.traces)
         found: dict[str, Execution] = {}
-        for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
+        for position in self.positions:
             content = self.contents[position]
             if content not in found:
                 found[content] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
             self._executions[position] = found[content]
 
     def replay(
-        self, jobs: int | None, progress: Callable[[int, int], None] | None, first: int = 0, end: int | None = None
+        self,
+        sequences: Sequence[LaunchSequence],
+        jobs: int | None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Replay the sequences, except those in the cache from an earlier run.
+        """Replay sequences, except those in the cache from an earlier run.
 
         Args:
             jobs: processes; None: all cores, unless there is little to do.
             progress: called with the sequences done, and all.
-            first, end: only the sequences at these places of the list.
         """
-        chosen = self.sequences[first:end]
-        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in chosen}
-        todo = [sequence for sequence in chosen if not self._read(sequence, cached[sequence.trial])]
-        done, every = first + len(chosen) - len(todo), first + len(chosen)
+        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in sequences}
+        todo = [sequence for sequence in sequences if not self._read(sequence, cached[sequence.trial])]
+        done, every = len(sequences) - len(todo), len(sequences)
         if progress:
             progress(done, every)
         if not todo:
@@ -192,59 +193,6 @@ class LaunchSequences:
                 execution.lay_out()
         self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
-
-
-def run_program(
-    traces: Sequence[Trace],
-    gpu: GPU,
-    *,
-    trials: int,
-    seed: int = 0,
-    jobs: int | None = 1,
-    progress: Callable[[int, int], None] | None = None,
-    provenance: Mapping[str, Any] | None = None,
-    enough: Callable[[Sequence[Trials]], bool] | None = None,
-    at_least: int = 1,
-) -> list[Trials]:
-    """Replay launches in their order, in every trial all of them, with L2 as the one before left it.
-
-    Between launches L1s are emptied, as GPUs do when a kernel begins, and memory's rows are closed; L2 keeps its lines,
-    those that are dirty too. A trace of a part of a launch leaves what that part left.
-
-    Args:
-        traces: of one run of a program, whose addresses agree, in the order of their launches.
-        gpu: the configuration.
-        trials: how many; the most, with `enough`. What one draws depends on `seed`, its number and the launch's
-            position.
-        jobs: processes; None: all cores, unless there is little to do.
-        progress: called with the trials done, and all that are made before `enough` is asked again.
-        provenance: field of the GPU -> where its value comes from, for the results to keep.
-        enough: called with the trials of each launch so far, after each batch of `at_least`; True ends the run.
-        at_least: trials of a batch.
-
-    Returns:
-        The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
-
-    Raises:
-        InputError: a trace that does not fit the GPU, or numbers out of range.
-    """
-    check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
-    positions = tuple(range(len(traces)))
-    with Scratch() as folder:
-        in_order = [LaunchSequence(number, positions) for number in range(trials)]
-        sequences = LaunchSequences(traces, gpu, in_order, seed, Path(folder))
-        done, batch = 0, trials if enough is None else at_least
-
-        def so_far(position: int) -> dict[int, Trial]:
-            return {number: sequences.trials[number, position] for number in range(done)}
-
-        while done < trials:
-            end = min(done + batch, trials)
-            sequences.replay(jobs, progress, done, end)
-            done = end
-            if enough and enough([Trials.of(so_far(position), **sequences.names(position)) for position in positions]):
-                break
-        return [Trials.of(so_far(position), **sequences.texts(position, provenance or {})) for position in positions]
 
 
 @contextmanager
