@@ -200,7 +200,9 @@ class _Batch:
         for number, pairs in self._drawn.items():
             positions = range(len(traces)) if self._all else replay_order(pairs, contents)
             sequences.append(LaunchSequence(number, tuple(positions)))
-        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder, contents)
+        first = next(iter(self._drawn.values()))  # whose launches stand for their groups
+        described = [] if groups[0].first else [position for pair in first for position in pair]
+        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder, contents, described)
 
     def add(self) -> bool:
         """Add the trials that are finished to the groups; returns whether there are any."""

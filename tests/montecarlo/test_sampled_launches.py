@@ -10,7 +10,7 @@ import pytest
 import memsim
 from memsim.analysis.program import ProgramResult, is_program
 from memsim.gpu.presets import load_gpu
-from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
+from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences, run_program
 from memsim.montecarlo.sampled_launches import groups_of, replay_order
 from memsim.montecarlo.trials import arrays_of
 from memsim.support.errors import InputError
@@ -188,6 +188,15 @@ def test_content_is_equal_where_only_the_place_differs(repeated):
     assert first.digest != again.digest and first.n_instructions == other.n_instructions
     keys = content_keys([*repeated, first])
     assert keys[0] == keys[2] == keys[3] != keys[1]
+
+
+def test_demand_is_found_next_to_replays(repeated, monkeypatch):
+    plain = run_program(repeated, load_gpu(GPU), trials=2, jobs=1)
+    monkeypatch.setattr(LaunchSequences, "_find_demand", None)  # what follows the replays
+    for one, other in zip(plain, run_program(repeated, load_gpu(GPU), trials=2, jobs=2), strict=True):
+        assert one.ops == other.ops and all("profile" in op for op in one.ops)
+        assert one.about["executed"] == other.about["executed"]
+        assert np.array_equal(one.cycles, other.cycles)
 
 
 def test_equal_launches_take_the_same_as_separate_ones(repeated, tmp_path):
