@@ -61,6 +61,8 @@ class LaunchSequences:
         seed: of the draws.
         folder: for what workers map; the caller owns it.
         contents: of each trace a key (memsim.trace.equal_content).
+        described: launches whose `texts` will be asked for; what they ask of the GPU is found next to the replays, by
+            workers that no replay waits for.
         trials: by number of the trial and position of the launch, as they finish.
     """
 
@@ -70,6 +72,7 @@ class LaunchSequences:
     seed: int
     folder: Path
     contents: Sequence[str]
+    described: Sequence[int] = ()
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
     _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -111,11 +114,15 @@ class LaunchSequences:
             )
         replayed = self.folder / "replayed"
         replayed.write_bytes(b"")
-        job = partial(_trial, self._executions, self.seed, replayed)
+        undescribed = self._undescribed()
+        job = partial(_work, undescribed, self._executions, self.seed, replayed)
+        work: list[LaunchSequence | int] = [*todo, *undescribed]
         launches = sum(len(sequence.positions) for sequence in todo)
-        with _counted(replayed, launches), closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
-            for number, found in replays:
-                sequence = todo[number]
+        with _counted(replayed, launches), closing(in_processes(job, work, min(jobs, len(work)))) as answers:
+            for number, found in answers:
+                if not isinstance(sequence := work[number], LaunchSequence):
+                    self._demand[self.contents[sequence]] = self._cached(sequence).demand(partial(dict, found))
+                    continue
                 for position, trial in zip(sequence.positions, found, strict=True):
                     self.trials[sequence.trial, position] = trial
                     cached[sequence.trial].add(position, arrays_of(trial))
@@ -136,16 +143,27 @@ class LaunchSequences:
         """
         texts, trace = self.names(position), self.traces[position]
         if (content := self.contents[position]) not in self._demand:
-            cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
-            self._demand[content] = cached.demand(lambda: self._find_demand(position))
+            self._demand[content] = self._cached(position).demand(lambda: self._find_demand(position))
         add_demand(texts["about"], texts["ops"], self._demand[content])
         before = [trace.digest for trace in self.traces[:position]]
         texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
         return texts | {"sources": trace.sources}
 
+    def _undescribed(self) -> dict[int, Trace]:
+        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU."""
+        found = {self.contents[position]: position for position in reversed(self.described)}
+        return {
+            position: self.traces[position]
+            for content, position in found.items()
+            if content not in self._demand and not self._cached(position).has_demand
+        }
+
     def _find_demand(self, position: int) -> dict[str, Any]:
         self._prepare()
         return demand(self.traces[position], self._executions[position])
+
+    def _cached(self, position: int) -> CachedTrials:
+        return CachedTrials(cache_key(self._about(position)), len(self.traces[position].ops))
 
     def _about(self, position: int) -> dict[str, Any]:
         return about_run(self.traces[position], self._executions[position], self.seed, warm=False)
@@ -213,6 +231,19 @@ def _counted(replayed: Path, launches: int) -> Iterator[None]:
             ended.set()
             watching.join()
             advance(replayed.stat().st_size, launches)
+
+
+def _work(
+    undescribed: Mapping[int, Trace],
+    executions: Mapping[int, Execution],
+    seed: int,
+    replayed: Path,
+    item: LaunchSequence | int,
+) -> Any:
+    """The trials of a sequence, one per launch; or what the launch at a position asks of the GPU (:func:`demand`)."""
+    if isinstance(item, LaunchSequence):
+        return _trial(executions, seed, replayed, item)
+    return demand(undescribed[item], executions[item])
 
 
 def _trial(executions: Mapping[int, Execution], seed: int, replayed: Path, sequence: LaunchSequence) -> list[Trial]:

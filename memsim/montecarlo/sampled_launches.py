@@ -158,7 +158,9 @@ def run_launches(
             orders = {number: tuple(all_of_them or replay_order(pairs, contents)) for number, pairs in drawn.items()}
             positions = sorted({position for order in orders.values() for position in order})
             if launches is None or launches.positions != positions:
-                launches = LaunchSequences(traces, gpu, positions, seed, _emptied(Path(folder, "launches")), contents)
+                made = _emptied(Path(folder, "launches"))
+                described = () if begin else [position for pair in drawn[0] for position in pair]  # name their groups
+                launches = LaunchSequences(traces, gpu, positions, seed, made, contents, described)
             report = _from(begin, progress)
             try:
                 launches.replay([LaunchSequence(number, order) for number, order in orders.items()], jobs, report)

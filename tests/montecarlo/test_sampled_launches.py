@@ -191,6 +191,18 @@ def test_content_is_equal_where_only_the_place_differs(repeated):
     assert keys[0] == keys[2] == keys[3] != keys[1]
 
 
+def test_demand_is_found_next_to_replays(repeated, monkeypatch):
+    def found(jobs):
+        return [one.trials for one in memsim.simulate_program(repeated, GPU, trials=2, jobs=jobs)]
+
+    plain = found(1)
+    monkeypatch.setattr(LaunchSequences, "_find_demand", None)  # what follows the replays
+    for one, other in zip(plain, found(2), strict=True):
+        assert one.ops == other.ops and all("profile" in op for op in one.ops)
+        assert one.about["executed"] == other.about["executed"]
+        assert np.array_equal(one.cycles, other.cycles)
+
+
 def test_equal_launches_take_the_same_as_separate_ones(repeated, tmp_path):
     found = []
     for different, contents in ((2, content_keys(repeated)), (3, ["a", "b", "c"])):
