@@ -240,7 +240,7 @@ def _work(
     replayed: Path,
     item: LaunchSequence | int,
 ) -> Any:
-    """The trials of a sequence, one per launch; or what the launch at a position asks of the GPU (:func:`demand`)."""
+    """The trials of a sequence, one per launch; or what the launch at a position asks of the GPU."""
     if isinstance(item, LaunchSequence):
         return _trial(executions, seed, replayed, item)
     return demand(undescribed[item], executions[item])
