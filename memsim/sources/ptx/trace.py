@@ -42,7 +42,7 @@ HostCalls = Callable[[KernelMachine], None]  # carries out the function of the d
 HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for it; false: it has waited too long
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
-FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
+FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # batches grow while calls are quick, so that progress is seen
 
 
 class KernelRun:
@@ -101,16 +101,15 @@ class KernelRun:
         device.grow_mixes()
         co_resident: CoResident | None = None
         try:
-            with loading_loops():
-                if not self._has_loops:
-                    lazily_compiled_ops.load(device.machine)
-                    self._has_loops = True
-                while (stop := Stop(run(device.machine))) != Stop.done:
-                    if may_wait_for_blocks(device, stop):
-                        together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
-                        co_resident, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
-                    elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
-                        self._attend(stop)
+            stop = self._first_stop()
+            while stop != Stop.done:
+                raise_heard()
+                if may_wait_for_blocks(device, stop):
+                    together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
+                    co_resident, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
+                elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
+                    self._attend(stop)
+                stop = Stop(run(device.machine))
         finally:
             if co_resident is not None:
                 co_resident.end()
@@ -118,6 +117,15 @@ class KernelRun:
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
         return ids
+
+    def _first_stop(self) -> Stop:
+        """Run the machine until its loop returns for the first time; loads what it calls at a kernel's first blocks."""
+        if self._has_loops:
+            return Stop(run(self.device.machine))
+        with loading_loops():
+            lazily_compiled_ops.load(self.device.machine)
+            self._has_loops = True
+            return Stop(run(self.device.machine))
 
     @property
     def has_assumed_wrongly(self) -> bool:
@@ -200,7 +208,7 @@ class KernelRun:
             if self.host_calls is not None:
                 self.host_calls(device)
             device.machine.status[tables.CALL_DONE] = 1
-        else:
+        elif stop != Stop.paused:
             raise failure(stop, self.launch, self.program, device.machine)
 
     def _prints(self) -> bool:
