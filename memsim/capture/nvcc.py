@@ -14,7 +14,6 @@ from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
 from memsim.capture.older_cuda import older_headers, uses_older_cuda
-from memsim.gpu.architecture import capability_number
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
 
@@ -115,23 +114,13 @@ def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], st
         return lambda named: _known(pick(named), known)
     from memsim.gpu.presets import load_gpu
 
-    target = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
+    target = nearest(load_gpu(gpu).architecture_number, known)
     return lambda named: next((one for one in named if one == f"{target}a"), str(target))
 
 
 def _known(architecture: str, known: Sequence[int]) -> str:
     """An architecture as it is if nvcc knows it, else the nearest that it knows."""
     return architecture if number(architecture) in known else str(nearest(number(architecture), known))
-
-
-def architecture_of(compute_capability: str) -> int:
-    """The number of a compute capability: 89 for 8.9.
-
-    >>> architecture_of("8.9"), architecture_of("12.0")
-    (89, 120)
-    """
-    major, minor = capability_number(compute_capability)
-    return 10 * major + minor
 
 
 if __name__ == "__main__":

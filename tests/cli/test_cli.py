@@ -18,7 +18,7 @@ import pytest
 import typer
 from changing import changed
 from full_disk import limit_files
-from processes import are_gone
+from processes import LISTENING, are_gone
 from typer.testing import CliRunner
 
 import memsim
@@ -375,14 +375,6 @@ def _wait_for_workers(pid):
         if len(workers) >= 2:
             return workers
     raise AssertionError("no worker has started in a minute")
-
-
-def _heed_interrupts():
-    """As a shell's child does: pytest-xdist's workers ignore SIGINT, and what they start would too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-LISTENING = dict(start_new_session=True, preexec_fn=_heed_interrupts)
 
 
 @pytest.mark.slow

@@ -58,6 +58,7 @@ struct Extent3 {
 struct DeviceProperties {
   std::string name = "memsim GPU";
   int compute_capability_major = 8, compute_capability_minor = 0;
+  int has_persisting_l2 = 1, has_clusters = 0;
   int sms = 108;
   int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
   uint64_t memory_bytes = uint64_t(40) << 30;

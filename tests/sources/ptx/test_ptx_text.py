@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from places import ROOT
@@ -85,6 +87,22 @@ def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("memsim.sources.ptx.device.MOST_STEPS", 1 << 12)
     with pytest.raises(InputError, match="does not end"):
         run("A: add.s32 %r1, %r1, 1; bra A;")
+
+
+def test_signals_are_heard_in_a_long_kernel():
+    """A warp executes 2 ** 28 instructions until it is said not to end; a signal comes long before."""
+
+    def hear(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, hear)
+    run("ret;")  # loads the machine's loop
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)
+    try:
+        with pytest.raises(TimeoutError):
+            run("A: add.s32 %r1, %r1, 1; bra A;")
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def test_a_lock_that_no_block_releases_is_refused():

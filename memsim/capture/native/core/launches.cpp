@@ -41,7 +41,7 @@ bool dimensions_fit(const Launch& launch) {
 
 bool cluster_fits(const Launch& launch, const Extent3& cluster) {
   const DeviceProperties& p = device_properties();
-  if (p.compute_capability_major < 9) return cluster.volume() == 1;
+  if (!p.has_clusters) return cluster.volume() == 1;
   uint64_t most = launch.function->nonportable_cluster ? 16 : 8;
   return cluster.volume() <= most && launch.grid.x % cluster.x == 0 && launch.grid.y % cluster.y == 0 &&
          launch.grid.z % cluster.z == 0;
