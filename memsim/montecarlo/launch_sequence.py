@@ -151,11 +151,14 @@ class LaunchSequences:
         return texts | {"sources": trace.sources}
 
     def _undescribed(self) -> dict[int, Trace]:
-        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU."""
+        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU.
+
+        The longest ones come first, so that they are not what is waited for at the end.
+        """
         found = {self.contents[position]: position for position in reversed(self.described)}
         return {
             position: self.traces[position]
-            for content, position in found.items()
+            for content, position in sorted(found.items(), key=lambda one: -self.traces[one[1]].n_instructions)
             if content not in self._demand and not self._cached(position).has_demand
         }
 

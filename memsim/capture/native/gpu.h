@@ -89,6 +89,8 @@ MEMSIM_API Status unsupported(const char* name);
 MEMSIM_API void note(const std::string& line);
 
 // Per-device limits (cudaLimit / CUlimit numbers).
+constexpr int limit_stack = 0;                         // bytes of a thread's stack
+constexpr size_t most_local_bytes = size_t(512) << 10;  // of a thread, on every GPU
 MEMSIM_API Status get_limit(int limit, size_t* value);
 MEMSIM_API Status set_limit(int limit, size_t value);
 

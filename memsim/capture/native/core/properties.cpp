@@ -103,7 +103,7 @@ bool varying_attribute(const DeviceProperties& p, int attribute, int* value) {
 
 // cudaLimit: number, value at the start (cudaDeviceGetLimit).
 constexpr std::pair<int, size_t> default_limits[] = {
-    {0, 1024},              // stack of a thread
+    {limit_stack, 1024},    // stack of a thread
     {1, size_t(1) << 20},   // printf FIFO
     {2, size_t(8) << 20},   // malloc heap
     {3, 2},                 // device runtime: sync depth
