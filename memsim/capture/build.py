@@ -20,7 +20,6 @@ from memsim.capture.compilers import Compiler, find_compiler, wheel_includes, wh
 from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
-from memsim.capture.nvcc import architecture_of
 from memsim.capture.older_cuda import older_command
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
@@ -109,7 +108,7 @@ class _Command:
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
-        architecture = self.compiler.nearest(architecture_of(self.gpu.compute_capability))
+        architecture = self.compiler.nearest(self.gpu.architecture_number)
         ours = ["-cudart", "shared", "-lineinfo", "--no-compress"]
         ours += ["-gencode", f"arch=compute_{architecture},code=compute_{architecture}"]
         sources = self.sources

@@ -443,6 +443,7 @@ class Launches:
             launch.cluster,
             launch.shared_bytes,
             launch.cooperative,
+            launch.stack_bytes,
         )
         version = device.memory.version
         if (found := device.ready.pop(key, None)) is not None:
@@ -475,6 +476,7 @@ class Launches:
             origin=self.origin,
             cooperative=request.cooperative,
             workspace=WORKSPACE_ADDRESS if request.cooperative else 0,
+            stack_bytes=request.stack_bytes,
         )
 
     def _with_machine_code(self, module: LoadedModule, launch: PtxLaunch) -> PtxLaunch:

@@ -15,7 +15,6 @@ from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
 from memsim.capture.older_cuda import older_command
-from memsim.gpu.architecture import capability_number
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
 
@@ -58,11 +57,11 @@ def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
     ``CUDA::cudart_static``, which it gives to the linker by its path, is memsim's runtime.
     """
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False)
-    again: Sequence[str] | None = command
-    while done.returncode and (
-        again := older_command(again, done.stderr.decode("utf-8", "replace"), Compiler(Path(command[0])))
-    ):
-        done = subprocess.run(again, env=environment, stderr=subprocess.PIPE, check=False)
+    while done.returncode:
+        older = older_command(done.args, done.stderr.decode("utf-8", "replace"), Compiler(Path(command[0])))
+        if older is None:
+            break
+        done = subprocess.run(older, env=environment, stderr=subprocess.PIPE, check=False)
     messages = done.stderr
     if CMAKE_QUESTION in command:
         top = os.fsencode(toolkit_folder(find_compiler()))
@@ -116,23 +115,13 @@ def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], st
         return lambda named: _known(pick(named), known)
     from memsim.gpu.presets import load_gpu
 
-    target = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
+    target = nearest(load_gpu(gpu).architecture_number, known)
     return lambda named: next((one for one in named if one == f"{target}a"), str(target))
 
 
 def _known(architecture: str, known: Sequence[int]) -> str:
     """An architecture as it is if nvcc knows it, else the nearest that it knows."""
     return architecture if number(architecture) in known else str(nearest(number(architecture), known))
-
-
-def architecture_of(compute_capability: str) -> int:
-    """The number of a compute capability: 89 for 8.9.
-
-    >>> architecture_of("8.9"), architecture_of("12.0")
-    (89, 120)
-    """
-    major, minor = capability_number(compute_capability)
-    return 10 * major + minor
 
 
 if __name__ == "__main__":

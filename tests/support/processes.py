@@ -1,7 +1,16 @@
-"""Processes that others started, by their ids."""
+"""Processes that tests start to interrupt them, and those that others started, by their ids."""
 
+import signal
 import time
 from pathlib import Path
+
+
+def _heed_interrupts():
+    """As a shell's child does: pytest-xdist's workers ignore SIGINT, and what they start would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+LISTENING = dict(start_new_session=True, preexec_fn=_heed_interrupts)
 
 
 def are_gone(processes):

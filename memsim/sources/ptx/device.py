@@ -77,7 +77,7 @@ class KernelMachine:
         self.launch, self.layout, self._program = launch, layout, program
         self.warps = -(-launch.threads // LANES)
         self.team = launch.team
-        self.log = BatchLog()
+        self.log, self._other_log = BatchLog(), BatchLog()
         self._check_size()
         self._mixes, self.memory = mixes, memory
         self._blocks_memory()
@@ -322,7 +322,20 @@ class KernelMachine:
     def grow_log(self, rows: int, addresses: int) -> None:
         """Make room in the log; the machine gets the larger arrays."""
         self.log.reserve(rows, addresses)
-        self.machine = self.machine._replace(rows=self.log.rows, listed=self.log.addresses)
+        self._use_log()
+
+    def take_log(self) -> BatchLog:
+        """The log of the blocks that ran last; what follows is logged elsewhere, until this is called again."""
+        taken, self.log = self.log, self._other_log
+        self._other_log = taken
+        self.log.clear()
+        self.log.reserve(len(taken.rows), len(taken.addresses))
+        self._use_log()
+        return taken
+
+    def _use_log(self) -> None:
+        log = self.log
+        self.machine = self.machine._replace(rows=log.rows, listed=log.addresses, cursor=log.cursor)
 
     def grow_mixes(self) -> None:
         """Give the machine the tables of mixes, which may have grown."""

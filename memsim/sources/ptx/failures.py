@@ -54,6 +54,7 @@ class Fault:
         block, thread: indices (x, y, z); the thread is the first of its warp where no lane is known.
         access: kind and bytes of the access: ``write of 4 bytes``.
         address: that was accessed, of stops that have one.
+        stack_bytes: of a thread, of an access outside the stack of functions that call themselves; else 0.
     """
 
     stop: Stop
@@ -63,6 +64,7 @@ class Fault:
     thread: tuple[int, int, int]
     access: str
     address: int
+    stack_bytes: int = 0
 
     @property
     def problem(self) -> str:
@@ -71,7 +73,8 @@ class Fault:
             return f"{self.opcode} {PROBLEMS[self.stop]} (block {_shown(self.block)})"
         how = "out of bounds" if self.stop == Stop.outside else "misaligned"
         by = f"by thread {_shown(self.thread)} of block {_shown(self.block)}"
-        return f"{self.access} at {_shown_address(self.address)} {by} is {how}"
+        stack = f"; the stack has {self.stack_bytes} bytes (cudaLimitStackSize)" if self.stack_bytes else ""
+        return f"{self.access} at {_shown_address(self.address)} {by} is {how}{stack}"
 
 
 class KernelFailure(InputError):
@@ -136,11 +139,18 @@ def _fault(
         lane = 0
     thread = index_of(number % warps * LANES + lane, launch.block)
     position = Frames(launch).own(one.position)[0]
-    return Fault(stop, one.text, position, index_of(number // warps, launch.grid), thread, access, address)
+    block = index_of(number // warps, launch.grid)
+    overflows = _is_in(address, LOCAL_WINDOW) and launch.sass is not None and launch.sass.is_recursive
+    stack_bytes = launch.stack_bytes if overflows else 0
+    return Fault(stop, one.text, position, block, thread, access, address, stack_bytes)
 
 
 def _shown(index: tuple[int, int, int]) -> str:
     return f"({index[0]},{index[1]},{index[2]})"
+
+
+def _is_in(address: int, window: int) -> bool:
+    return 0 <= address - window < 1 << 33
 
 
 def _shown_address(address: int) -> str:
@@ -150,7 +160,7 @@ def _shown_address(address: int) -> str:
     ('0x180 of shared memory', '0x7f00')
     """
     for space, window in _WINDOWS.items():
-        if 0 <= address - window < 1 << 33:
+        if _is_in(address, window):
             return f"{hex(address - window & 0xFFFFFFFF)} of {space} memory"
     return hex(address)
 

@@ -12,6 +12,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.jit.compiled import loading_loops
 from memsim.sources import traced_blocks
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.ptx.co_resident import CoResident, may_wait_for_blocks, team_blocks, waits_for_host
 from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.failures import accesses_beyond, failure
@@ -31,6 +32,7 @@ from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
 from memsim.support.interrupts import raise_heard
+from memsim.support.one_behind import OneBehind
 from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
@@ -42,7 +44,7 @@ HostCalls = Callable[[KernelMachine], None]  # carries out the function of the d
 HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for it; false: it has waited too long
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
-FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
+FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # batches grow while calls are quick, so that progress is seen
 
 
 class KernelRun:
@@ -101,16 +103,15 @@ class KernelRun:
         device.grow_mixes()
         co_resident: CoResident | None = None
         try:
-            with loading_loops():
-                if not self._has_loops:
-                    lazily_compiled_ops.load(device.machine)
-                    self._has_loops = True
-                while (stop := Stop(run(device.machine))) != Stop.done:
-                    if may_wait_for_blocks(device, stop):
-                        together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
-                        co_resident, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
-                    elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
-                        self._attend(stop)
+            stop = self._first_stop()
+            while stop != Stop.done:
+                raise_heard()
+                if may_wait_for_blocks(device, stop):
+                    together = team_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
+                    co_resident, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
+                elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
+                    self._attend(stop)
+                stop = Stop(run(device.machine))
         finally:
             if co_resident is not None:
                 co_resident.end()
@@ -120,6 +121,15 @@ class KernelRun:
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
         return ids
+
+    def _first_stop(self) -> Stop:
+        """Run the machine until its loop returns for the first time; loads what it calls at a kernel's first blocks."""
+        if self._has_loops:
+            return Stop(run(self.device.machine))
+        with loading_loops():
+            lazily_compiled_ops.load(self.device.machine)
+            self._has_loops = True
+            return Stop(run(self.device.machine))
 
     @property
     def has_assumed_wrongly(self) -> bool:
@@ -202,7 +212,7 @@ class KernelRun:
             if self.host_calls is not None:
                 self.host_calls(device)
             device.machine.status[tables.CALL_DONE] = 1
-        else:
+        elif stop != Stop.paused:
             raise failure(stop, self.launch, self.program, device.machine)
 
     def _prints(self) -> bool:
@@ -273,8 +283,7 @@ def trace_launch(
     ready = KernelRun(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
     with begin_trace(ready, out, gpu) as writer:
-        for ids, chunk, total, done in chunks(ready, shape, gpu, blocks):
-            writer.append(ids, chunk)
+        for _, total, done in write_blocks(ready, writer, shape, gpu, blocks):
             if progress:
                 progress(done, total)
         finish_trace(ready, writer, shape)
@@ -320,14 +329,24 @@ def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayI
     return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
 
 
-def chunks(
-    ready: KernelRun, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
-) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the block sample's blocks with their rows; the first team's accesses decide on how many there will be.
+def write_blocks(
+    ready: KernelRun,
+    writer: TraceWriter,
+    shape: LaunchShape,
+    gpu: GPU,
+    blocks: str | None,
+    most_executed: int | None = None,
+) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Write the block sample; the first team's accesses decide on how many blocks it has.
+
+    While blocks run, another thread writes the rows of those before: both leave Python's lock free nearly all the time.
 
     Args:
         most_executed: micro-ops of warps, as the first team's show; None: any number. Without effect where
             ``blocks`` are given.
+
+    Yields:
+        The numbers of blocks that have run; how many run in all, and how many have run.
     """
     team, warps = ready.device.team, ready.device.warps
     selected = traced_blocks.given_blocks(blocks, shape, gpu) if blocks is not None else None
@@ -340,11 +359,20 @@ def chunks(
         if most_executed is not None:
             selected = selected[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
     stop = -(-selected.stop // team) * team
-    yield ids, chunk, stop - start, len(ids)
+    writer.append(ids, chunk)
+    yield ids, stop - start, len(ids)
+
+    def write(ids: np.ndarray, log: BatchLog) -> None:
+        writer.append(ids, log.sorted_by_warp(len(ids) * warps, (int(ids[0]) - start) * warps))
+
     done, step = start + len(ids), team
-    while done < stop:
-        ids = ready.blocks(np.arange(done, min(done + step, stop)))
-        yield ids, ready.chunk(len(ids), (done - start) * warps), stop - start, int(ids[-1]) + 1 - start
-        done += len(ids)
-        per_block = max(ready.device.log.n_bytes // len(ids), 1)
-        step = max(team, min(ready.batch, BATCH_BYTES // per_block) // team * team)
+    with OneBehind("memsim-writer") as written:
+        while done < stop:
+            ids = ready.blocks(np.arange(done, min(done + step, stop)))
+            written.wait()  # its log is used again
+            log = ready.device.take_log()
+            written.start(write, ids, log)
+            done += len(ids)
+            yield ids, stop - start, done - start
+            step = max(team, min(ready.batch, BATCH_BYTES * len(ids) // max(log.n_bytes, 1)) // team * team)
+        written.wait()

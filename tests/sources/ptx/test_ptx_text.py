@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import numpy as np
 import pytest
 from places import ROOT
@@ -87,6 +89,22 @@ def test_an_endless_loop_ends(monkeypatch):
         run("A: add.s32 %r1, %r1, 1; bra A;")
 
 
+def test_signals_are_heard_in_a_long_kernel():
+    """A warp executes 2 ** 28 instructions until it is said not to end; a signal comes long before."""
+
+    def hear(*_):
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, hear)
+    run("ret;")  # loads the machine's loop
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.3)
+    try:
+        with pytest.raises(TimeoutError):
+            run("A: add.s32 %r1, %r1, 1; bra A;")
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def test_a_lock_that_no_block_releases_is_refused():
     """Each block waits until three have counted; the grid has two."""
     body = """
@@ -133,6 +151,16 @@ def test_text_cut_anywhere_gives_one_line_or_parses(name):
             parse(text[:cut], name)
         except InputError as error:
             assert "\n" not in str(error)
+
+
+def test_directives_may_share_a_line():
+    text = kernel(".loc 1 7 3, function_name $name+4, inlined_at 1 9 5 mov.u32 %r1, %r2; .loc 1 8 1 ret;")
+    text = text.replace(".visible", '.file 1 "k.cu", 1700000000, 99 .visible')
+    apart, joined = parse(text, "ptx"), parse(text.replace("\n", " "), "ptx")
+    assert joined.target == apart.target == "sm_80" and joined.files == {1: "k.cu"}
+    first, last = joined.functions["k"].body
+    assert [one.opcode for one in (first, last)] == [("mov", "u32"), ("ret",)]
+    assert (first.position.line, first.position.caller.line, last.position.line) == (7, 9, 8)
 
 
 def test_nothing_is_left_of_a_trace_that_fails(tmp_path):

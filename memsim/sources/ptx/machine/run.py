@@ -51,7 +51,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
-from memsim.sources.ptx.machine.control import insert, let_converge, lowest_running, next_stop, park, take
+from memsim.sources.ptx.machine.control import insert, let_converge, lowest_running, next_stop, park, take, wait_alike
 from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -76,12 +76,13 @@ from memsim.sources.ptx.machine.tables import (
 from memsim.sources.rows import START
 
 READY, WARP_DONE, YIELDED = int(WarpStatus.ready), int(WarpStatus.done), int(WarpStatus.yielded)
-LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, DIVERGENT_BARRIER, TRAPPED = (
+LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, DIVERGENT_BARRIER, TRAPPED, PAUSED = (
     int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock),
-    int(Stop.divergent_barrier), int(Stop.trapped),
+    int(Stop.divergent_barrier), int(Stop.trapped), int(Stop.paused),
 )  # fmt: skip
 ROOM = (1 << 10) + 4  # rows that one micro-op may log, and lanes that part before the next
 TIME_SLICE = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
+PAUSE = 1 << 20  # micro-ops of all warps, less than a second: after them the loop returns, so that signals are heard
 MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 # fmt: off
 (NOP, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
@@ -106,11 +107,12 @@ def run(m):
     """Run teams of blocks until all are done, or something must be seen to; returns a Stop, and can be called again."""
     m = pointer_to(m)
     status = m.status
+    pause = status[EXECUTED] + PAUSE
     while status[TEAM_NUMBER] < status[LAST_TEAM]:
         if status[RUNNING] == 0:
             start_team(m)
             status[RUNNING] = 1
-        stop = _run_team(m)
+        stop = _run_team(m, pause)
         if stop != DONE:
             return stop
         status[RUNNING] = 0
@@ -120,8 +122,8 @@ def run(m):
 
 
 @inlined
-def _run_team(m):
-    """Run all warps of a team to their end, each as far as it gets alone."""
+def _run_team(m, pause):
+    """Run all warps of a team to their end, each as far as it gets alone, or until `pause` micro-ops were executed."""
     status = m.status
     n_warps = m.grid[TEAM] * m.grid[WARPS]
     while True:
@@ -144,6 +146,8 @@ def _run_team(m):
             if stop != DONE:
                 return stop
         status[WARP_NOW] += 1
+        if status[EXECUTED] > pause:
+            return np.int64(PAUSED)
 
 
 @inlined
@@ -208,7 +212,7 @@ def _run_warp(m, w):
             if waits:
                 break
         elif op == CONVERGE:
-            if active == 0 or record[N_GROUPS] == 0:
+            if active == 0 or record[N_GROUPS] == 0 and wait_alike(r[row[A]], active):
                 record[PARKED] &= ~mask  # of lanes that waited here for these
                 pc += 1
                 continue
