@@ -9,7 +9,7 @@ from pathlib import Path
 import doctests
 import pytest
 from budget import drawn
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from processor_time import (  # noqa: F401  (hooks that pytest looks for in this file)
     pytest_runtest_call,
@@ -29,8 +29,9 @@ os.environ.setdefault("MEMSIM_CACHE_MB", "0")  # tests replay what they ask for;
 # could not be repeated, and the same revision passed one day and failed another.
 providers._get_local_constants = providers.Constants
 
-# No property here claims a speed, and the machine may be busy: an example may take as long as it takes.
-settings.register_profile("memsim", parent=drawn(100), deadline=None)
+# No property here claims a speed, and the machine may be busy or suspended: an example may take as long as it takes,
+# and so may its drawing.
+settings.register_profile("memsim", parent=drawn(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("memsim")
 
 # Kernels in languages that may not be installed: what tests read, and what one runs in a process of its own.

@@ -120,7 +120,7 @@ class ProgramResult:
 
     @classmethod
     def of(cls, groups: Sequence[Group], about: dict[str, Any], convention: str = Convention.model) -> ProgramResult:
-        """From the trials of :func:`memsim.montecarlo.sampled_launches.run_sampled`."""
+        """From the trials of :func:`memsim.montecarlo.sampled_launches.run_launches`."""
         found = [
             LaunchGroup(
                 one.kernel,

@@ -61,7 +61,7 @@ def profile_program(
         found.time.mean, [(group.kernel, group.time.mean, group.best_possible) for group in found.groups]
     """
     from memsim.analysis.program import ProgramResult
-    from memsim.montecarlo.sampled_launches import run_sampled
+    from memsim.montecarlo.sampled_launches import groups_of, run_launches
 
     recorded, machine, known = opened_launches("profile", traces, gpu, settings)
     least = LEAST_OF_LONG if _instructions(recorded) > LONG else LEAST
@@ -70,16 +70,17 @@ def profile_program(
     about |= {"findings": [], "causes": {}, "activities": []}
     notes = [""]
 
-    def enough(groups: list[Group]) -> bool:
-        total = ProgramResult.of(groups, about).time
+    def enough(found: Sequence[Group]) -> bool:
+        total = ProgramResult.of(found, about).time
         interval = total.interval()
         assert interval is not None
         half = interval.width / 2 / total.mean
         notes[0] = f"time {total.mean:.4g} ms ± {half:.1%}"
         return half < WITHIN
 
-    groups, interrupted = run_sampled(
-        recorded, machine, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
+    groups = groups_of(recorded)
+    interrupted = run_launches(
+        recorded, machine, groups, enough=enough, at_least=least, most=MOST, seed=seed, jobs=jobs,
         progress=lambda done, every: report("replaying", done, every, notes[0]),
         origins=known,
     )  # fmt: skip

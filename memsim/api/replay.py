@@ -132,25 +132,20 @@ def simulate_program(
     """
     from memsim.analysis.stopping import Plan, total_time_known
     from memsim.interactive_result import Result
-    from memsim.montecarlo.launch_sequence import run_program
-    from memsim.montecarlo.sampled_launches import groups_of, replays_all, run_sampled, trials_by_launch
+    from memsim.montecarlo.sampled_launches import groups_of, replays_all, run_launches, separate, trials_by_launch
 
     plan = Plan.of(trials, None)
     recorded, machine, known = opened_launches("simulate_program", traces, gpu, settings)
-    until_known = plan.time is not None
-    if not sample or replays_all(groups_of(recorded)):
-        done = run_program(
-            recorded, machine, trials=plan.most, seed=seed, jobs=jobs, progress=progress, provenance=known,
-            enough=total_time_known if until_known else None, at_least=plan.least,
-        )  # fmt: skip
-    else:
-        groups, interrupted = run_sampled(
-            recorded, machine, enough=lambda found: until_known and total_time_known(trials_by_launch(found)),
-            at_least=plan.least, most=plan.most, seed=seed, jobs=jobs, progress=progress, origins=known,
-        )  # fmt: skip
-        if interrupted:
-            raise KeyboardInterrupt
-        done = trials_by_launch(groups)
+    groups = groups_of(recorded)
+    if not sample or replays_all(groups):
+        groups = separate(recorded)
+    interrupted = run_launches(
+        recorded, machine, groups, at_least=plan.least, most=plan.most, seed=seed, jobs=jobs, progress=progress,
+        enough=lambda found: plan.time is not None and total_time_known(trials_by_launch(found)), origins=known,
+    )  # fmt: skip
+    if interrupted:
+        raise KeyboardInterrupt
+    done = trials_by_launch(groups)
     results = {id(one): Result(one, convention) for one in done}
     return [results[id(one)] for one in done]
 

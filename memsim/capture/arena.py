@@ -19,6 +19,7 @@ from memsim.trace.schema import ArrayInfo, Space
 
 FARTHEST = 1 << 38  # bytes from an address to an allocation that an error names
 MOST_FREED = 1000  # freed allocations that an error can name
+PAGE = 2 << 20  # a GPU maps device memory in pages of so many bytes, as cuMemGetAllocationGranularity reports them
 
 
 class Arena:
@@ -27,12 +28,13 @@ class Arena:
     Args:
         descriptor: of the file; it is closed.
         nbytes: of the file, most of them never touched.
+        base: address of its first byte in the program.
 
     Raises:
         ProtocolError: the file cannot be mapped or is smaller than it should be.
     """
 
-    def __init__(self, descriptor: int, nbytes: int) -> None:
+    def __init__(self, descriptor: int, nbytes: int, base: int = 0) -> None:
         try:
             if os.fstat(descriptor).st_size < nbytes:
                 raise ProtocolError("the program's memory is smaller than it reports")
@@ -44,6 +46,7 @@ class Arena:
             os.close(descriptor)
         self.bytes = np.frombuffer(self._map, np.uint8)
         self.host = self.bytes.ctypes.data  # address of its first byte in this process
+        self.base = base
 
     def close(self) -> None:
         self.bytes = np.zeros(0, np.uint8)
@@ -64,7 +67,7 @@ class ProcessMemory(DeviceMemory):
         self._freed: deque[Allocation] = deque(maxlen=MOST_FREED)  # the latest last
         self._order: list[Allocation] = []  # ascending by address
         self._starts: list[int] = []
-        self._columns = np.zeros((4, 0), np.int64)
+        self._columns = np.zeros((5, 0), np.int64)
         self._stale = True
         self._own: dict[int, np.ndarray] = {}  # memory of this process
         self._constant: set[int] = set()  # addresses of variables in constant memory
@@ -160,8 +163,8 @@ class ProcessMemory(DeviceMemory):
             arrays[row], shifts[row] = len(infos), one.address - address
             infos.append(self._info(one, address))
             address += -(-max(one.bytes, 1) // ALIGNMENT) * ALIGNMENT
-        starts, stops, hosts, spaces = columns
-        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos, address)
+        starts, stops, mapped, hosts, spaces = columns
+        return RegionTable(starts, stops, mapped, hosts, spaces, arrays, shifts, infos, address)
 
     def info(self, row: int, address: int) -> ArrayInfo:
         return self._info(self._order[row], address)
@@ -210,8 +213,23 @@ class ProcessMemory(DeviceMemory):
             at = bisect_right(self._starts, address) - 1
             if at >= 0 and self._starts[at] == address:
                 spaces[at] = int(Space.constant)
-        self._columns = np.stack([starts, starts + sizes, self._arena.host + offsets, spaces])
+        stops = starts + sizes
+        self._columns = np.stack(
+            [starts, stops, self._mapped(starts, stops, offsets), self._arena.host + offsets, spaces]
+        )
         self._stale = False
+
+    def _mapped(self, starts: np.ndarray, stops: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """Where the mapped memory behind each allocation ends: at the next one, or where its last page does.
+
+        Nothing is mapped behind memory of the host, which lies in the upper half of the arena or was moved into it.
+        """
+        page_ends = -(-stops // PAGE) * PAGE
+        following = np.append(starts[1:], np.iinfo(np.int64).max)
+        ends = np.where(following // PAGE * PAGE <= page_ends, following, page_ends)
+        middle = self._arena.base + len(self._arena.bytes) // 2
+        of_device = (starts - offsets == self._arena.base) & (stops <= middle)
+        return np.where(of_device, np.maximum(np.minimum(ends, middle), stops), stops)
 
 
 def _distance(one: Allocation, address: int) -> int:

@@ -161,7 +161,7 @@ class Conversation:
             _close(descriptors)
             raise ProtocolError(f"version {hello.version} of the libraries is not this memsim's ({VERSION})")
         _close(descriptors[1:])
-        arena = Arena(descriptors[0], hello.bytes)
+        arena = Arena(descriptors[0], hello.bytes, hello.base)
         device = CapturedDevice(ProcessMemory(arena))
         device.memory.add_own(HEAP_ADDRESS, device.heap.bytes, "device heap")
         device.memory.add_own(WORKSPACE_ADDRESS, device.workspace, "grid workspace")

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from memsim.capture.fatbin import ImageError, OnlyMachineCode, cubins_of, ptx_of, section
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 FLAGS = (
@@ -98,7 +97,7 @@ def check_program(program: Path, shown: str, gpu: GPU) -> Executable | None:
             f"links the CUDA runtime {versions[0]}; memsim replaces 12 and 13, so build it with one of these toolkits"
         )
         raise InputError(shown, "program", problem)
-    number = architecture(gpu)
+    number = gpu.architecture_number
     if not any(_has_code(one, number) for one in found.fat_binaries):
         raise InputError(shown, "program", f"has no PTX, and no machine code for sm_{number} ({gpu.name}); {FLAGS}")
     return found

@@ -22,6 +22,7 @@ from memsim.capture.array_names import array_names
 from memsim.capture.captured_device import CapturedDevice
 from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime
 from memsim.capture.estimates import launch_nanoseconds
+from memsim.capture.faults import explained
 from memsim.capture.launch_traces import CountedLaunch, LaunchReply, LaunchTrace
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches
@@ -75,6 +76,7 @@ class Launches:
         incomplete: launches of which not all blocks ran.
         without_blocks: why launches that may have been wanted were left out.
         failures: of kernels, the first one first.
+        beyond: by kernel and line, accesses out of bounds in mapped memory: the first one's line, and how many.
         refused: why images could not be loaded.
         printed: by the latest launch, also by one that failed.
         entries: a kernel's name in PTX by the name that is shown.
@@ -100,6 +102,7 @@ class Launches:
     incomplete: list[str] = field(default_factory=list)
     without_blocks: list[InputError] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
+    beyond: dict[tuple[str, str], tuple[str, int]] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     printed: bytes = b""
     entries: dict[str, str] = field(default_factory=dict)
@@ -188,12 +191,25 @@ class Launches:
                 self._tell_launch(request)
         finally:
             self.printed = b"".join(runtime.text)
+            goes_beyond = self._note_beyond(device, name)
         if self.selection.heaviest:
             self._count(name, index, launch, counts)
         spent = round(simulated * 1e6) or launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         result = LaunchResult(spent, stands, counts)
-        device.unexecuted.add(request, device.memory, result, bool(self.printed), self._may_recall(device))
+        keeps = self._may_recall(device) and not goes_beyond  # memory behind allocations is neither compared nor kept
+        device.unexecuted.add(request, device.memory, result, bool(self.printed), keeps)
         return LaunchReply(spent, self.printed)
+
+    def _note_beyond(self, device: CapturedDevice, name: str) -> bool:
+        """Note the accesses out of bounds of the latest launch that did not end it; whether there were any."""
+        found, device.memory.beyond = device.memory.beyond, []
+        for one in found:
+            key = name, str(one.first.where)
+            if key not in self.beyond:
+                self.beyond[key] = str(explained(one.first, name, device.memory, self.shown)), 0
+            text, count = self.beyond[key]
+            self.beyond[key] = text, count + one.count
+        return bool(found)
 
     def _may_recall(self, device: CapturedDevice) -> bool:
         """Whether launches may get the results of earlier ones: none is wanted by its number, and no heap is used."""
@@ -230,6 +246,7 @@ class Launches:
             if self._is_selected_timed(name, entry):
                 self._trace_timed(device, module, coded, runtime, name)
             spent = timer.milliseconds(coded, device.memory, runtime, device.benchmark.flushed)
+            self._note_beyond(device, name)
             device.benchmark.launches.append(TimedLaunch(spent))
             return LaunchReply(round(spent * 1e6), b"".join(runtime.text))
 
@@ -242,6 +259,7 @@ class Launches:
 
         same = launch.ptx, entry, launch.grid, launch.block, launch.cluster, launch.shared_bytes, request.parameters
         timed = timer.time(device.benchmark.flushed, same, trace)
+        self._note_beyond(device, module.shown[entry])
         device.benchmark.launches.append(timed)
         return LaunchReply(round(timed.milliseconds * 1e6), b"".join(runtime.text))
 
@@ -425,6 +443,7 @@ class Launches:
             launch.cluster,
             launch.shared_bytes,
             launch.cooperative,
+            launch.stack_bytes,
         )
         version = device.memory.version
         if (found := device.ready.pop(key, None)) is not None:
@@ -457,6 +476,7 @@ class Launches:
             origin=self.origin,
             cooperative=request.cooperative,
             workspace=WORKSPACE_ADDRESS if request.cooperative else 0,
+            stack_bytes=request.stack_bytes,
         )
 
     def _with_machine_code(self, module: LoadedModule, launch: PtxLaunch) -> PtxLaunch:

@@ -23,7 +23,7 @@ from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launch import parameter_offsets
 from memsim.sources.ptx.module import Function, Module, PtxVariable, function_address
-from memsim.sources.ptx.ptxas import Needs, architecture
+from memsim.sources.ptx.ptxas import Needs
 from memsim.sources.ptx.text import parse
 from memsim.sources.sass.assemble import needs_of, target
 from memsim.sources.sass.choice import kernel_for
@@ -130,7 +130,7 @@ class Modules:
 
     def _texts(self, image: bytes) -> list[str]:
         """The PTX of an image, which may lie in a file next to it; else the declarations of its machine code."""
-        gpu = architecture(self.gpu)
+        gpu = self.gpu.architecture_number
         try:
             return ptx_of(image, gpu)
         except OnlyMachineCode:
@@ -192,7 +192,7 @@ class Modules:
         starts = parameter_offsets(function.parameters)
         parameters = [(at, one.bytes) for at, one in zip(starts, function.parameters, strict=True)]
         return FunctionInfo(
-            function.name, UNKNOWN_REGISTERS, 0, 0, 0, min(threads, 1024), version, architecture(self.gpu),
+            function.name, UNKNOWN_REGISTERS, 0, 0, 0, min(threads, 1024), version, self.gpu.architecture_number,
             function.block or (0, 0, 0), function.cluster or (0, 0, 0), parameters,
         )  # fmt: skip
 

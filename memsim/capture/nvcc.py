@@ -8,13 +8,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler, nearest, wheel_includes, wheel_of
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
-from memsim.capture.older_cuda import older_headers, uses_older_cuda
-from memsim.gpu.architecture import capability_number
+from memsim.capture.older_cuda import older_command
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
 
@@ -51,17 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run nvcc, a second time with older_headers if it needs them; pass its messages on; returns its exit code.
+    """Run nvcc, again with older_command if the program needs it; pass its messages on; returns its exit code.
 
     The wheels of headers that it did not find are named. CMake gets the folder of memsim's toolkit, so that
     ``CUDA::cudart_static``, which it gives to the linker by its path, is memsim's runtime.
     """
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False)
-    if done.returncode and uses_older_cuda(done.stderr.decode("utf-8", "replace")):
-        older = older_headers(find_compiler())
-        if older is not None:
-            again = [command[0], f"-I{older}", *command[1:]]
-            done = subprocess.run(again, env=environment, stderr=subprocess.PIPE, check=False)
+    while done.returncode:
+        older = older_command(done.args, done.stderr.decode("utf-8", "replace"), Compiler(Path(command[0])))
+        if older is None:
+            break
+        done = subprocess.run(older, env=environment, stderr=subprocess.PIPE, check=False)
     messages = done.stderr
     if CMAKE_QUESTION in command:
         top = os.fsencode(toolkit_folder(find_compiler()))
@@ -115,23 +115,13 @@ def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], st
         return lambda named: _known(pick(named), known)
     from memsim.gpu.presets import load_gpu
 
-    target = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
+    target = nearest(load_gpu(gpu).architecture_number, known)
     return lambda named: next((one for one in named if one == f"{target}a"), str(target))
 
 
 def _known(architecture: str, known: Sequence[int]) -> str:
     """An architecture as it is if nvcc knows it, else the nearest that it knows."""
     return architecture if number(architecture) in known else str(nearest(number(architecture), known))
-
-
-def architecture_of(compute_capability: str) -> int:
-    """The number of a compute capability: 89 for 8.9.
-
-    >>> architecture_of("8.9"), architecture_of("12.0")
-    (89, 120)
-    """
-    major, minor = capability_number(compute_capability)
-    return 10 * major + minor
 
 
 if __name__ == "__main__":

@@ -35,7 +35,8 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         how = f"was ended by {_signal(-code)}{_position(launches)}" if code < 0 else f"ended with exit code {code}"
         if code > 0 and launches.latest is None and not launches.entries:
             how += " before its first launch"
-        why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
+        called = [note for note in launches.notes if note.startswith(CALLED)]
+        why = "".join(f"; {note}" for note in called + _accesses_beyond(launches))
         if launches.incomplete:
             why += f"; its data were wrong ({', '.join(launches.incomplete)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
@@ -82,7 +83,11 @@ def no_launch_error(launches: Launches) -> InputError:
 
 def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool, code: int | None) -> list[str]:
     """What the user should know of a capture that went well; ``stopped`` and ``code`` as for :func:`check_outcome`."""
-    notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
+    notes = [
+        *launches.notes,
+        *_accesses_beyond(launches),
+        *(f"a later launch failed: {error}" for error in launches.failures[:1]),
+    ]
     notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_launched(launches)
     if launches.stand_ins.unexecuted:
         counts = ", ".join(f"{count:,} of {kernel}" for kernel, count in launches.stand_ins.unexecuted.items())
@@ -100,6 +105,12 @@ def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool, code: i
         incomplete = ", ".join(launches.incomplete)
         notes.append(f"{incomplete} (--snapshot-only): what the program printed or wrote after that is wrong")
     return notes
+
+
+def _accesses_beyond(launches: Launches) -> list[str]:
+    """Accesses out of bounds that ended no kernel, a line for each kernel and line of its source."""
+    how = "the memory there is mapped, so the kernel continued as on a GPU"
+    return [f"{text} ({count:,} access{'' if count == 1 else 'es'}; {how})" for text, count in launches.beyond.values()]
 
 
 def _of_end(launches: Launches) -> list[str]:

@@ -30,6 +30,8 @@ def properties(gpu: GPU) -> str:
         "name": f"memsim {gpu.name}",
         "compute_capability_major": major,
         "compute_capability_minor": minor,
+        "has_persisting_l2": int(gpu.architecture.has_persisting_l2),
+        "has_clusters": int(gpu.architecture.has_clusters),
         "sms": sm.count,
         "clock_khz": round(1000 * sm.clock_mhz),
         "memory_clock_khz": round(_peak_bytes_per_us(gpu) * 8 / (2 * bus_bits) * 1000),

@@ -263,6 +263,7 @@ class LaunchRequest:
     """A kernel's launch.
 
     Attributes:
+        stack_bytes: of a thread, as the program has set the limit.
         undisturbed: since the last one the host made no copy and ran no function of a stream.
         observed: a profiler in the program, such as Proton, wants its time.
     """
@@ -274,6 +275,7 @@ class LaunchRequest:
     cluster: tuple[int, int, int]
     shared_bytes: int
     cooperative: bool
+    stack_bytes: int
     stream: int
     where: str
     parameters: bytes
@@ -284,9 +286,11 @@ class LaunchRequest:
     def read(cls, f: Fields) -> LaunchRequest:
         module, function = f.u64(), f.u32()
         grid, block, cluster = f.triple(), f.triple(), f.triple()
-        shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
+        shared, flags, stack, stream, where = f.u32(), f.u32(), f.u32(), f.u64(), f.text()
         parameters, cooperative, *more = f.take(f.u32()), *(bool(flags & bit) for bit in (1, 2, 4))
-        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, *more)
+        return cls(
+            module, function, grid, block, cluster, shared, cooperative, stack, stream, where, parameters, *more
+        )  # fmt: skip
 
 
 class TextureOp(IntEnum):

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from memsim.exploration.benchmark_timer import BenchmarkTimer
-from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launch import PtxLaunch, with_code
 from memsim.sources.ptx.memory import DeviceMemory
@@ -148,14 +147,14 @@ def driver_of(gpu: GPU) -> Any:
     Raises:
         InputError: the GPU is AMD's.
     """
-    major, minor = capability_number(gpu.compute_capability)
+    number = gpu.architecture_number
     from triton.backends.compiler import GPUTarget
 
     class Driver:
         """A target to compile for; it cannot launch anything."""
 
         def get_current_target(self) -> Any:
-            return GPUTarget("cuda", 10 * major + minor, 32)
+            return GPUTarget("cuda", number, 32)
 
         def get_current_device(self) -> str:
             return f"memsim {gpu.compute_capability}"  # whose kernels Triton keeps apart from other devices'

@@ -38,6 +38,8 @@ class Architecture:
         uncached_by_line: whether loads that L1 does not serve are grouped by line.
         has_l1: whether an L1 can hold global memory.
         has_async_copies: whether copies from global to shared memory need no registers (``cp.async``).
+        has_persisting_l2: whether a part of L2 can be set aside for persisting accesses.
+        has_clusters: whether a launch may have clusters of blocks.
         shared_banks: of shared memory, 4 bytes wide.
         one_broadcast: whether a pass over the banks serves one word to any number of lanes, and otherwise one lane per
             bank; else one word per bank, to any number of lanes.
@@ -62,6 +64,8 @@ class Architecture:
     uncached_by_line: bool = False
     has_l1: bool = False
     has_async_copies: bool = False
+    has_persisting_l2: bool = False
+    has_clusters: bool = False
     shared_banks: int = 16
     one_broadcast: bool = True
     pairs_share_words: bool = False
@@ -100,11 +104,11 @@ _VOLTA = replace(_MAXWELL, uncached_by_line=True, pairs_share_words=True, sector
                  shared_block_bytes=96 << 10)  # fmt: skip
 _TURING = replace(_VOLTA, tensor_sum_bits=24, shared_block_bytes=64 << 10)
 _AMPERE = replace(
-    _TURING, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True, tensor_row_bits=128,
-    shared_block_bytes=163 << 10,
+    _TURING, shared_unit=128, reserved_shared_bytes=1024, has_async_copies=True, has_persisting_l2=True,
+    tensor_row_bits=128, shared_block_bytes=163 << 10,
 )  # fmt: skip
 _AMPERE_6 = replace(_AMPERE, shared_block_bytes=99 << 10)
-_HOPPER = replace(_AMPERE, tensor_sum_bits=25, tensor_row_bits=0, shared_block_bytes=227 << 10)
+_HOPPER = replace(_AMPERE, has_clusters=True, tensor_sum_bits=25, tensor_row_bits=0, shared_block_bytes=227 << 10)
 
 ARCHITECTURES = {  # by the compute capability from which on it holds
     (1, 0): _TESLA,
@@ -155,6 +159,19 @@ def capability_number(compute_capability: str) -> tuple[int, int]:
         raise InputError("gpu", "compute_capability", problem)
     major, minor = compute_capability.split(".")
     return int(major), int(minor)
+
+
+def architecture_number(compute_capability: str) -> int:
+    """The number of an architecture: 89 for compute capability 8.9, that of sm_89.
+
+    Raises:
+        InputError: see :func:`capability_number`.
+
+    >>> architecture_number("8.9"), architecture_number("12.0")
+    (89, 120)
+    """
+    major, minor = capability_number(compute_capability)
+    return 10 * major + minor
 
 
 def is_known(compute_capability: str) -> bool:

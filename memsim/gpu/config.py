@@ -18,13 +18,10 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from memsim.gpu import rules
-from memsim.gpu.architecture import Architecture, architecture
+from memsim.gpu.architecture import Architecture, architecture, architecture_number
 from memsim.gpu.cores import L1, SM, LaunchCost
-from memsim.gpu.memory import L2, Dram
-from memsim.gpu.memory_side import MemorySide
-from memsim.gpu.prefetcher import Prefetcher
+from memsim.gpu.memory import L2, Dram, MemorySide, Prefetcher, Translation
 from memsim.gpu.section import Section
-from memsim.gpu.translation import Translation
 from memsim.support.errors import InputError
 
 MID_LAUNCH = "mid_launch"
@@ -125,6 +122,11 @@ class GPU(Section):
     def architecture(self) -> Architecture:
         """What follows from the compute capability."""
         return architecture(self.compute_capability)
+
+    @property
+    def architecture_number(self) -> int:
+        """86 for compute capability 8.6, as in sm_86; an InputError for AMD's processors."""
+        return architecture_number(self.compute_capability)
 
     @property
     def l2_clocks(self) -> float:

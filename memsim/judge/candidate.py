@@ -14,7 +14,6 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.speed_of_light import speed_of_light
 from memsim.capture.build import KEEPS_LOG, LENIENT, first_error
 from memsim.capture.compilers import find_compiler
-from memsim.capture.nvcc import architecture_of
 from memsim.gpu.config import GPU
 from memsim.judge.races import shared_races
 from memsim.judge.task import JudgeTask
@@ -117,7 +116,7 @@ class Judge:
 
     def _compiled(self, candidate: Path, folder: Path) -> str:
         """PTX of a candidate's file."""
-        architecture = self._compiler.nearest(architecture_of(self.gpu.compute_capability))
+        architecture = self._compiler.nearest(self.gpu.architecture_number)
         made = folder / "candidate.ptx"
         command = [
             str(self._compiler.path), "-ptx", "-lineinfo", f"-arch=compute_{architecture}", "-std=c++17", *LENIENT,

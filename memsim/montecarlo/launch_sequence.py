@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -22,14 +22,13 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.demand import add_demand, demand
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, check_numbers, tables, worthwhile_jobs
+from memsim.montecarlo.run import about_run, tables, worthwhile_jobs
+from memsim.montecarlo.shared_stages import laid_out
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
-from memsim.montecarlo.trials import Trials, arrays_of, trial_of
+from memsim.montecarlo.trials import arrays_of, trial_of
 from memsim.support.progress import phase
 from memsim.support.result_cache import StoredRows
-from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
-from memsim.trace.equal_content import content_keys
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import column_path
 
@@ -53,22 +52,28 @@ class LaunchSequence:
 class LaunchSequences:
     """The launches of a program that some sequences replay.
 
+    Between launches L1s are emptied, as GPUs do when a kernel begins, and memory's rows are closed; L2 keeps its lines,
+    those that are dirty too. A trace of a part of a launch leaves what that part left.
+
     Attributes:
-        traces: of all launches of the program, in their order.
+        traces: of all launches of the program, in their order; their addresses agree.
         gpu: the configuration.
-        sequences: to replay.
+        positions: of the launches that any sequence replays, sorted.
         seed: of the draws.
         folder: for what workers map; the caller owns it.
-        contents: of each trace a key (memsim.trace.equal_content); empty: they are found.
+        contents: of each trace a key (memsim.trace.equal_content).
+        described: launches whose `texts` will be asked for; what they ask of the GPU is found next to the replays, by
+            workers that no replay waits for.
         trials: by number of the trial and position of the launch, as they finish.
     """
 
     traces: Sequence[Trace]
     gpu: GPU
-    sequences: Sequence[LaunchSequence]
+    positions: Sequence[int]
     seed: int
     folder: Path
-    contents: Sequence[str] = ()
+    contents: Sequence[str]
+    described: Sequence[int] = ()
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
     _executions: dict[int, Execution] = field(default_factory=dict)
     _demand: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -76,28 +81,28 @@ class LaunchSequences:
 
     def __post_init__(self) -> None:
         """Launches of equal traces share one execution. Raises InputError for a block that fits no SM."""
-        self.contents = self.contents or content_keys(self.traces)
         found: dict[str, Execution] = {}
-        for position in sorted({position for sequence in self.sequences for position in sequence.positions}):
+        for position in self.positions:
             content = self.contents[position]
             if content not in found:
                 found[content] = Execution.of(self.traces[position], self.gpu, self.folder / str(position))
             self._executions[position] = found[content]
 
     def replay(
-        self, jobs: int | None, progress: Callable[[int, int], None] | None, first: int = 0, end: int | None = None
+        self,
+        sequences: Sequence[LaunchSequence],
+        jobs: int | None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Replay the sequences, except those in the cache from an earlier run.
+        """Replay sequences, except those in the cache from an earlier run.
 
         Args:
             jobs: processes; None: all cores, unless there is little to do.
             progress: called with the sequences done, and all.
-            first, end: only the sequences at these places of the list.
         """
-        chosen = self.sequences[first:end]
-        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in chosen}
-        todo = [sequence for sequence in chosen if not self._read(sequence, cached[sequence.trial])]
-        done, every = first + len(chosen) - len(todo), first + len(chosen)
+        cached = {sequence.trial: StoredRows(self._key(sequence)) for sequence in sequences}
+        todo = [sequence for sequence in sequences if not self._read(sequence, cached[sequence.trial])]
+        done, every = len(sequences) - len(todo), len(sequences)
         if progress:
             progress(done, every)
         if not todo:
@@ -110,11 +115,15 @@ class LaunchSequences:
             )
         replayed = self.folder / "replayed"
         replayed.write_bytes(b"")
-        job = partial(_trial, self._executions, self.seed, replayed)
+        undescribed = self._undescribed()
+        job = partial(_work, undescribed, self._executions, self.seed, replayed)
+        work: list[LaunchSequence | int] = [*todo, *undescribed]
         launches = sum(len(sequence.positions) for sequence in todo)
-        with _counted(replayed, launches), closing(in_processes(job, todo, min(jobs, len(todo)))) as replays:
-            for number, found in replays:
-                sequence = todo[number]
+        with _counted(replayed, launches), closing(in_processes(job, work, min(jobs, len(work)))) as answers:
+            for number, found in answers:
+                if not isinstance(sequence := work[number], LaunchSequence):
+                    self._demand[self.contents[sequence]] = self._cached(sequence).demand(partial(dict, found))
+                    continue
                 for position, trial in zip(sequence.positions, found, strict=True):
                     self.trials[sequence.trial, position] = trial
                     cached[sequence.trial].add(position, arrays_of(trial))
@@ -135,16 +144,30 @@ class LaunchSequences:
         """
         texts, trace = self.names(position), self.traces[position]
         if (content := self.contents[position]) not in self._demand:
-            cached = CachedTrials(cache_key(texts["about"]), len(trace.ops))
-            self._demand[content] = cached.demand(lambda: self._find_demand(position))
+            self._demand[content] = self._cached(position).demand(lambda: self._find_demand(position))
         add_demand(texts["about"], texts["ops"], self._demand[content])
         before = [trace.digest for trace in self.traces[:position]]
         texts["about"] |= {"gpu_provenance": dict(provenance), "launches_before": before}
         return texts | {"sources": trace.sources}
 
+    def _undescribed(self) -> dict[int, Trace]:
+        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU.
+
+        The longest ones come first, so that they are not what is waited for at the end.
+        """
+        found = {self.contents[position]: position for position in reversed(self.described)}
+        return {
+            position: self.traces[position]
+            for content, position in sorted(found.items(), key=lambda one: -self.traces[one[1]].n_instructions)
+            if content not in self._demand and not self._cached(position).has_demand
+        }
+
     def _find_demand(self, position: int) -> dict[str, Any]:
         self._prepare()
         return demand(self.traces[position], self._executions[position])
+
+    def _cached(self, position: int) -> CachedTrials:
+        return CachedTrials(cache_key(self._about(position)), len(self.traces[position].ops))
 
     def _about(self, position: int) -> dict[str, Any]:
         return about_run(self.traces[position], self._executions[position], self.seed, warm=False)
@@ -183,68 +206,11 @@ class LaunchSequences:
             lines = np.load(path)
             np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
             np.save(column_path(execution.folder, "line_address"), every)
-        first, *others = executions.values()
-        first.lay_out()
-        for execution in others:
-            if execution.gpu.l1 == first.gpu.l1:
-                executions[execution.digest] = execution.share_layout(first)
-            else:  # its shared memory leaves another L1, with another number of sets
-                execution.lay_out()
+        first = next(iter(executions.values())).folder  # shared memory may leave launches other sets of L1
+        for digest, execution in executions.items():
+            executions[digest] = replace(execution, layout_folder=laid_out(first, execution.gpu))
         self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
-
-
-def run_program(
-    traces: Sequence[Trace],
-    gpu: GPU,
-    *,
-    trials: int,
-    seed: int = 0,
-    jobs: int | None = 1,
-    progress: Callable[[int, int], None] | None = None,
-    provenance: Mapping[str, Any] | None = None,
-    enough: Callable[[Sequence[Trials]], bool] | None = None,
-    at_least: int = 1,
-) -> list[Trials]:
-    """Replay launches in their order, in every trial all of them, with L2 as the one before left it.
-
-    Between launches L1s are emptied, as GPUs do when a kernel begins, and memory's rows are closed; L2 keeps its lines,
-    those that are dirty too. A trace of a part of a launch leaves what that part left.
-
-    Args:
-        traces: of one run of a program, whose addresses agree, in the order of their launches.
-        gpu: the configuration.
-        trials: how many; the most, with `enough`. What one draws depends on `seed`, its number and the launch's
-            position.
-        jobs: processes; None: all cores, unless there is little to do.
-        progress: called with the trials done, and all that are made before `enough` is asked again.
-        provenance: field of the GPU -> where its value comes from, for the results to keep.
-        enough: called with the trials of each launch so far, after each batch of `at_least`; True ends the run.
-        at_least: trials of a batch.
-
-    Returns:
-        The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
-
-    Raises:
-        InputError: a trace that does not fit the GPU, or numbers out of range.
-    """
-    check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
-    positions = tuple(range(len(traces)))
-    with Scratch() as folder:
-        in_order = [LaunchSequence(number, positions) for number in range(trials)]
-        sequences = LaunchSequences(traces, gpu, in_order, seed, Path(folder))
-        done, batch = 0, trials if enough is None else at_least
-
-        def so_far(position: int) -> dict[int, Trial]:
-            return {number: sequences.trials[number, position] for number in range(done)}
-
-        while done < trials:
-            end = min(done + batch, trials)
-            sequences.replay(jobs, progress, done, end)
-            done = end
-            if enough and enough([Trials.of(so_far(position), **sequences.names(position)) for position in positions]):
-                break
-        return [Trials.of(so_far(position), **sequences.texts(position, provenance or {})) for position in positions]
 
 
 @contextmanager
@@ -265,6 +231,19 @@ def _counted(replayed: Path, launches: int) -> Iterator[None]:
             ended.set()
             watching.join()
             advance(replayed.stat().st_size, launches)
+
+
+def _work(
+    undescribed: Mapping[int, Trace],
+    executions: Mapping[int, Execution],
+    seed: int,
+    replayed: Path,
+    item: LaunchSequence | int,
+) -> Any:
+    """The trials of a sequence, one per launch; or what the launch at a position asks of the GPU."""
+    if isinstance(item, LaunchSequence):
+        return _trial(executions, seed, replayed, item)
+    return demand(undescribed[item], executions[item])
 
 
 def _trial(executions: Mapping[int, Execution], seed: int, replayed: Path, sequence: LaunchSequence) -> list[Trial]:

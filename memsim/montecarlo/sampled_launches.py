@@ -18,6 +18,7 @@ time of the program is their sum.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
@@ -27,6 +28,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.montecarlo.launch_sequence import LaunchSequence, LaunchSequences
+from memsim.montecarlo.run import check_numbers
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.equal_content import content_keys
@@ -35,6 +37,7 @@ from memsim.trace.reader import Trace
 FEW = 2  # times the launches of a sample, up to which all are replayed
 SIMILAR = 0.02  # relative difference of memory instructions within a group
 _GOLDEN = (5**0.5 - 1) / 2
+_Drawn = dict[int, list[tuple[int, int]]]  # trial -> positions of each group's first launch and of the one drawn
 
 
 @dataclass
@@ -74,6 +77,11 @@ def groups_of(traces: Sequence[Trace]) -> list[Group]:
     return [group for _, _, group in found]
 
 
+def separate(traces: Sequence[Trace]) -> list[Group]:
+    """Each launch of a program as a group of its own: all of them are replayed."""
+    return [Group(trace.kernel, [position]) for position, trace in enumerate(traces)]
+
+
 def replays_all(groups: Sequence[Group]) -> bool:
     """Whether the launches are so few that each trial replays all of them."""
     sample = sum(len(group.positions[:2]) for group in groups)  # and those right before, at worst as many again
@@ -104,56 +112,77 @@ def _shape(trace: Trace) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def run_sampled(
+def run_launches(
     traces: Sequence[Trace],
     gpu: GPU,
+    groups: Sequence[Group],
     *,
-    enough: Callable[[list[Group]], bool],
+    enough: Callable[[Sequence[Group]], bool],
     at_least: int,
     most: int,
     seed: int = 0,
     jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
     origins: Mapping[str, object] | None = None,
-) -> tuple[list[Group], bool]:
-    """Replay a sample of a program's launches until its time is known.
+) -> bool:
+    """Replay a program's launches, or a sample of them, until its time is known.
 
     Args:
         traces: of all launches, in their order.
         gpu: the configuration.
+        groups: of all launches, which receive their trials.
         enough: called with the groups and the trials so far, after each batch; True: they are enough.
         at_least, most: trials. They are made in batches of `at_least`.
-        seed: of the draws; what a trial draws depends on it and the trial's number.
+        seed: of the draws; what a trial draws depends on it, the trial's number and the launch's position.
         jobs: processes; None: all cores, unless there is little to do.
-        progress: called with the trials replayed of a batch, and all of it.
+        progress: called with the trials done, and all that are made before `enough` is asked again.
         origins: field of the GPU -> where its value comes from, for the results to keep.
 
     Returns:
-        The groups with their trials, and whether Ctrl-C ended the run before it was enough.
+        Whether Ctrl-C ended the run before it was enough.
 
     Raises:
-        InputError: a trace that does not fit the GPU.
+        InputError: a trace that does not fit the GPU, or numbers out of range.
         KeyboardInterrupt: Ctrl-C before the first batch was whole.
     """
-    groups, contents = groups_of(traces), content_keys(traces)
+    check_numbers(most, seed, 1 if jobs is None else jobs, at_least)
+    contents, all_of_them = content_keys(traces), range(len(traces)) if replays_all(groups) else None
     offset = float(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1 << 20,))).random())
-    done = 0
-    while done < most:
-        numbers = range(done, min(done + at_least, most))
-        shares = {number: (offset + number * _GOLDEN) % 1 for number in numbers}
-        with Scratch() as folder:
-            batch = _Batch(traces, contents, gpu, groups, shares, seed, Path(folder), origins or {})
+    launches: LaunchSequences | None = None
+    with Scratch() as folder:
+        for begin in range(0, most, at_least):
+            drawn: _Drawn = {}
+            for number in range(begin, min(begin + at_least, most)):
+                share = (offset + number * _GOLDEN) % 1
+                drawn[number] = [(group.positions[0], group.drawn(share)) for group in groups]
+            orders = {number: tuple(all_of_them or replay_order(pairs, contents)) for number, pairs in drawn.items()}
+            positions = sorted({position for order in orders.values() for position in order})
+            if launches is None or launches.positions != positions:
+                made = _emptied(Path(folder, "launches"))
+                described = () if begin else [position for pair in drawn[0] for position in pair]  # name their groups
+                launches = LaunchSequences(traces, gpu, positions, seed, made, contents, described)
+            report = _from(begin, progress)
             try:
-                batch.sequences.replay(jobs, progress)
+                launches.replay([LaunchSequence(number, order) for number, order in orders.items()], jobs, report)
             except KeyboardInterrupt:
-                if not batch.add() and not done:
+                if not _add(groups, drawn, launches, origins or {}) and not begin:
                     raise
-                return groups, True
-            batch.add()
-        done = numbers.stop
-        if enough(groups):
-            break
-    return groups, False
+                return True
+            _add(groups, drawn, launches, origins or {})
+            if enough(groups):
+                break
+    return False
+
+
+def _emptied(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
+
+
+def _from(begin: int, progress: Callable[[int, int], None] | None) -> Callable[[int, int], None]:
+    """Progress that counts trials from `begin` on."""
+    return lambda done, every: progress(begin + done, begin + every) if progress else None
 
 
 def replay_order(pairs: Sequence[tuple[int, int]], contents: Sequence[str]) -> list[int]:
@@ -184,53 +213,28 @@ def replay_order(pairs: Sequence[tuple[int, int]], contents: Sequence[str]) -> l
     return order
 
 
-class _Batch:
-    """Some trials of a program's groups, and what each replays."""
+def _add(groups: Sequence[Group], drawn: _Drawn, launches: LaunchSequences, origins: Mapping[str, object]) -> bool:
+    """Add the trials of a batch that are finished to the groups; returns whether there are any."""
 
-    def __init__(
-        self, traces: Sequence[Trace], contents: Sequence[str], gpu: GPU, groups: list[Group],
-        shares: dict[int, float], seed: int, folder: Path, origins: Mapping[str, object],
-    ) -> None:  # fmt: skip
-        self._groups, self._origins = groups, origins
-        self._drawn = {
-            number: [(group.positions[0], group.drawn(share)) for group in groups] for number, share in shares.items()
-        }
-        self._all = replays_all(groups)
-        sequences = []
-        for number, pairs in self._drawn.items():
-            positions = range(len(traces)) if self._all else replay_order(pairs, contents)
-            sequences.append(LaunchSequence(number, tuple(positions)))
-        self.sequences = LaunchSequences(traces, gpu, sequences, seed, folder, contents)
-
-    def add(self) -> bool:
-        """Add the trials that are finished to the groups; returns whether there are any."""
-        trials = self.sequences.trials
-        complete = {
-            number: pairs
-            for number, pairs in self._drawn.items()
-            if all((number, position) in trials for pair in pairs for position in pair)
-        }
-        for index, group in enumerate(self._groups if complete else ()):
-            drawn = {
-                number: pairs[index][1] for number, pairs in complete.items() if pairs[index][1] != pairs[index][0]
-            }
-            group.first = self._extended(group.first, dict.fromkeys(complete, group.positions[0]))
-            group.others = self._extended(group.others, drawn) if drawn else group.others
-            for position in group.positions[1:] if self._all else ():
-                before, each = group.each.get(position), dict.fromkeys(complete, position)
-                group.each[position] = self._extended(before, each, only_time=True)
-        return bool(complete)
-
-    def _extended(self, before: Trials | None, positions: Mapping[int, int], only_time: bool = False) -> Trials:
-        """Some trials and further ones, by number the launch that each replayed; their texts are the first's.
-
-        Args:
-            only_time: whether nothing but their time is asked for.
-        """
-        added = {number: self.sequences.trials[number, position] for number, position in positions.items()}
+    def extended(before: Trials | None, positions: Mapping[int, int], only_time: bool = False) -> Trials:
+        """Some trials and further ones, by number the launch that each replayed; their texts are the first's."""
+        added = {number: launches.trials[number, position] for number, position in positions.items()}
         if before is not None:
             texts = {name: getattr(before, name) for name in ("about", "ops", "arrays", "sources")}
             return Trials.of(before.separate() | added, **texts)
         first = next(iter(positions.values()))
-        texts = self.sequences.names(first) if only_time else self.sequences.texts(first, self._origins)
-        return Trials.of(added, **texts)
+        return Trials.of(added, **(launches.names(first) if only_time else launches.texts(first, origins)))
+
+    finished = {
+        number: pairs
+        for number, pairs in drawn.items()
+        if all((number, position) in launches.trials for pair in pairs for position in pair)
+    }
+    for index, group in enumerate(groups if finished else ()):
+        first, *rest = group.positions
+        group.first = extended(group.first, dict.fromkeys(finished, first))
+        if rest:
+            group.others = extended(group.others, {number: pairs[index][1] for number, pairs in finished.items()})
+        for position in rest if replays_all(groups) else ():
+            group.each[position] = extended(group.each.get(position), dict.fromkeys(finished, position), only_time=True)
+    return bool(finished)

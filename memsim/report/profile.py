@@ -151,7 +151,8 @@ def _short_names(result: ProgramResult) -> dict[str, str]:
 def distinct_names(names: Sequence[str], width: int) -> dict[str, str]:
     """Names of at most ``width`` characters; those that would be cut to the same keep the words that differ.
 
-    >>> list(distinct_names(["for_each<policy, fill, unsigned long>", "for_each<policy, iota, unsigned long>"], 20).values())
+    >>> names = ["for_each<policy, fill, unsigned long>", "for_each<policy, iota, unsigned long>"]
+    >>> list(distinct_names(names, 20).values())
     ['for_each<…fill, uns…', 'for_each<…iota, uns…']
     """
     alike: dict[str, list[str]] = {}

@@ -92,7 +92,8 @@ class GpuProcess:
         self, kernel: str, parameters: bytes, grid: int = 1, block: int = 32, cooperative: bool = False
     ) -> Reply:
         module, function = self.functions[kernel]
-        p = Payload().u64(module).u32(function, grid, 1, 1, block, 1, 1, 1, 1, 1, 0, int(cooperative)).u64(0).text("")
+        extents, stack_bytes = (grid, 1, 1, block, 1, 1, 1, 1, 1), 1024
+        p = Payload().u64(module).u32(function, *extents, 0, int(cooperative), stack_bytes).u64(0).text("")
         reply = self.ask(MessageKind.launch, p.u32(len(parameters)).raw(parameters))
         assert reply is not None
         return reply

@@ -158,7 +158,7 @@ def test_cmake_finds_memsims_toolkit(bare, libraries, capfd):
 
 
 def test_default_architecture_is_the_default_gpus():
-    assert nvcc.architecture_of(load_gpu(DEFAULT_GPU).compute_capability) == DEFAULT_ARCHITECTURE
+    assert load_gpu(DEFAULT_GPU).architecture_number == DEFAULT_ARCHITECTURE
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_chosen_launch_is_traced(tmp_path):
 
 
 def test_access_out_of_bounds_names_its_thread(tmp_path):
-    process = GpuProcess(tmp_path)
+    process = GpuProcess(tmp_path, offset=1 << 19)  # memory of the host: nothing is mapped behind it
     x, y = process.allocate(np.zeros(40, np.int32), "x"), process.allocate(np.zeros(64, np.int32), "y")
     process.load(COPY)
     assert process.launch("copy", copying(64, x, y), grid=2).status == 700
@@ -204,11 +204,11 @@ WRONG = """
 @pytest.mark.parametrize(
     ("access", "status", "problem"),
     [
-        ("st.global.u32 [%d1+4096], %r1;", 700, "write of 4 bytes at {x+4096} by"),
-        ("st.global.v4.u32 [%d1+4096], {%r1, %r1, %r1, %r1};", 700, "write of 16 bytes at {x+4096} by"),
-        ("ld.global.u16 %r3, [%d1+4096]; st.global.u32 [%d1], %r3;", 700, "read of 2 bytes at {x+4096} by"),
-        ("red.global.add.u32 [%d1+4096], %r1;", 700, "atomic of 4 bytes at {x+4096} by"),
-        ("atom.global.add.u64 %d3, [%d1+4096], %d2; st.global.u64 [%d1], %d3;", 700, "atomic of 8 bytes at {x+4096}"),
+        ("st.global.u32 [%d1+2097152], %r1;", 700, "write of 4 bytes at {x+2097152} by"),
+        ("st.global.v4.u32 [%d1+2097152], {%r1, %r1, %r1, %r1};", 700, "write of 16 bytes at {x+2097152} by"),
+        ("ld.global.u16 %r3, [%d1+2097152]; st.global.u32 [%d1], %r3;", 700, "read of 2 bytes at {x+2097152} by"),
+        ("red.global.add.u32 [%d1+2097152], %r1;", 700, "atomic of 4 bytes at {x+2097152} by"),
+        ("atom.global.add.u64 %d3, [%d1+2097152], %d2; st.global.u64 [%d1], %d3;", 700, "atomic of 8 bytes at"),
         ("st.global.u32 [%d1+2], %r1;", 716, "write of 4 bytes at {x+2} by"),
         ("st.shared.u8 [%r2+1048576], %r1;", 700, "write of 1 bytes at 0x100000 of shared memory by"),
     ],
@@ -221,7 +221,7 @@ def test_faults_have_kind_and_width(tmp_path, monkeypatch, assembled, access, st
     x = process.allocate(np.zeros(16, np.int32), "x")
     process.load(HEAD + WRONG.replace("ACCESS", access))
     assert process.launch("wrong", struct.pack("<Q", x)).status == status
-    for offset in (2, 4096):
+    for offset in (2, 2097152):
         problem = problem.replace(f"{{x+{offset}}}", hex(x + offset))
     assert f"program: kernel wrong: {problem}" in str(process.launches.failures[0])
 

@@ -33,7 +33,7 @@ class Memory:
 def launch(address=4096, undisturbed=True, grid=4, where="a.cu:1"):
     shape = (grid, 1, 1)
     return LaunchRequest(
-        1, 0, shape, (32, 1, 1), (1, 1, 1), 0, False, 1, where, address.to_bytes(8, "little"), undisturbed
+        1, 0, shape, (32, 1, 1), (1, 1, 1), 0, False, 1024, 1, where, address.to_bytes(8, "little"), undisturbed
     )
 
 

@@ -118,7 +118,8 @@ def test_progress_counts_launches_of_all_workers(traces, tmp_path, monkeypatch, 
 
     monkeypatch.setattr("memsim.montecarlo.launch_sequence.phase", phase)
     sequences = [LaunchSequence(number, (0, 1, 2)) for number in (70, 71)]
-    LaunchSequences(traces[:3], load_gpu(GPU), sequences, 9, tmp_path).replay(jobs, None)
+    launches = LaunchSequences(traces[:3], load_gpu(GPU), range(3), 9, tmp_path, content_keys(traces[:3]))
+    launches.replay(sequences, jobs)
     assert shown[-1] == ("launches", 6, 6)
 
 
@@ -158,8 +159,8 @@ def test_replayed_launches_follow_one_like_their_predecessor(pairs, order):
 
 
 def test_equal_launches_share_one_execution(traces, tmp_path):
-    sequence = LaunchSequence(0, (0, 2, 4, 1))
-    executions = LaunchSequences(traces, load_gpu(GPU), [sequence], 0, tmp_path)._executions
+    contents = content_keys(traces)
+    executions = LaunchSequences(traces, load_gpu(GPU), [0, 1, 2, 4], 0, tmp_path, contents)._executions
     assert executions[0] is executions[2] is executions[4] is not executions[1]
 
 
@@ -190,15 +191,26 @@ def test_content_is_equal_where_only_the_place_differs(repeated):
     assert keys[0] == keys[2] == keys[3] != keys[1]
 
 
+def test_demand_is_found_next_to_replays(repeated, monkeypatch):
+    def found(jobs):
+        return [one.trials for one in memsim.simulate_program(repeated, GPU, trials=2, jobs=jobs)]
+
+    plain = found(1)
+    monkeypatch.setattr(LaunchSequences, "_find_demand", None)  # what follows the replays
+    for one, other in zip(plain, found(2), strict=True):
+        assert one.ops == other.ops and all("profile" in op for op in one.ops)
+        assert one.about["executed"] == other.about["executed"]
+        assert np.array_equal(one.cycles, other.cycles)
+
+
 def test_equal_launches_take_the_same_as_separate_ones(repeated, tmp_path):
     found = []
-    for number, contents in enumerate([(), ("a", "b", "c")]):
-        sequences = LaunchSequences(
-            repeated, load_gpu(GPU), [LaunchSequence(0, (0, 1, 2))], 0, tmp_path / str(number), contents
-        )
-        (tmp_path / str(number)).mkdir()
-        sequences.replay(1, None)
-        assert len({id(one) for one in sequences._executions.values()}) == (3 if contents else 2)
+    for different, contents in ((2, content_keys(repeated)), (3, ["a", "b", "c"])):
+        folder = tmp_path / str(different)
+        folder.mkdir()
+        sequences = LaunchSequences(repeated, load_gpu(GPU), range(3), 0, folder, contents)
+        sequences.replay([LaunchSequence(0, (0, 1, 2))], 1)
+        assert len({id(one) for one in sequences._executions.values()}) == different
         found.append([arrays_of(sequences.trials[0, position]) for position in range(3)])
     for shared, separate in zip(*found, strict=True):
         for name in set(shared) - {"wall_seconds", "compiled_seconds"}:

@@ -11,7 +11,6 @@ import numpy as np
 
 from experiments.silicon.random_programs import compare, device, package
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx.ptxas import architecture
 from memsim.sources.sass.disassembly import disassemble
 from memsim.sources.sass.elf import read_cubin
 from memsim.sources.sass.kernel import SassKernel
@@ -31,8 +30,8 @@ def keep(folder: Path, results: Path, seeds: dict[str, list[int]], gpu: str, tar
     with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as file:
         file.writestr("seeds.json", json.dumps(seeds))
         for name, wanted in seeds.items():
-            text = package.module_text(package.KINDS[name], wanted, architecture(load_gpu(gpu)))
-            file.writestr(f"{name}.cubin", package.cubin_of(text, architecture(load_gpu(gpu)), name))
+            text = package.module_text(package.KINDS[name], wanted, load_gpu(gpu).architecture_number)
+            file.writestr(f"{name}.cubin", package.cubin_of(text, load_gpu(gpu).architecture_number, name))
             changes = []
             for seed in wanted:
                 batch = next(one for one in batches if one["kind"] == name and seed in one["seeds"])

@@ -13,7 +13,6 @@ import numpy as np
 
 from experiments.silicon.random_programs import control_flow, device, typed, wide
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx.ptxas import architecture
 from memsim.sources.sass.assemble import assemble
 from memsim.support.errors import InputError
 
@@ -86,7 +85,7 @@ def write(folder: Path, seeds: dict[str, range], gpu: str, *, as_ptx: bool = Fal
         InputError: ptxas is missing, or refuses a program.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    capability, batches = architecture(load_gpu(gpu)), []
+    capability, batches = load_gpu(gpu).architecture_number, []
     for name, wanted in seeds.items():
         kind = KINDS[name]
         for first in range(wanted.start, wanted.stop, BATCH):

@@ -58,6 +58,7 @@ struct Extent3 {
 struct DeviceProperties {
   std::string name = "memsim GPU";
   int compute_capability_major = 8, compute_capability_minor = 0;
+  int has_persisting_l2 = 1, has_clusters = 0;
   int sms = 108;
   int clock_khz = 1410000, memory_clock_khz = 1215000, memory_bus_bits = 5120;
   uint64_t memory_bytes = uint64_t(40) << 30;
@@ -88,6 +89,8 @@ MEMSIM_API Status unsupported(const char* name);
 MEMSIM_API void note(const std::string& line);
 
 // Per-device limits (cudaLimit / CUlimit numbers).
+constexpr int limit_stack = 0;                         // bytes of a thread's stack
+constexpr size_t most_local_bytes = size_t(512) << 10;  // of a thread, on every GPU
 MEMSIM_API Status get_limit(int limit, size_t* value);
 MEMSIM_API Status set_limit(int limit, size_t value);
 

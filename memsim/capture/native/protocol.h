@@ -26,7 +26,8 @@ enum Kind : uint32_t {
                         // u32 n x (u64 address, u64 bytes, u64 sequence, u64 offset in the arena, u32 kind, str name)
                         // The offset is address - arena base except for memory that cudaHostRegister re-mapped.
   launch = 5,           // u64 module, u32 function, u32 grid[3], block[3], cluster[3], u32 dynamic shared bytes,
-                        //   u32 flags (launch_cooperative ...), u64 stream, str where, u32 n, n bytes of parameters
+                        //   u32 flags (launch_cooperative ...), u32 stack bytes of a thread, u64 stream, str where,
+                        //   u32 n, n bytes of parameters
                         // reply: u64 nanoseconds, str text that the kernel printed. Status `running`: the kernel
                         // waits for the host; `finish` has the reply
   texture = 6,          // u64 id, u32 op (TextureOp); for a create also the descriptor, see textures.cpp:

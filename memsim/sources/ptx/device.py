@@ -77,9 +77,9 @@ class KernelMachine:
         self.launch, self.layout, self._program = launch, layout, program
         self.warps = -(-launch.threads // LANES)
         self.team = launch.team
-        self.log = BatchLog()
+        self.log, self._other_log = BatchLog(), BatchLog()
         self._check_size()
-        self._mixes, self._memory = mixes, memory
+        self._mixes, self.memory = mixes, memory
         self._blocks_memory()
         self._arrays, columns = self._regions(memory)
         self.machine = self._machine(columns, batch, tracing)
@@ -91,13 +91,13 @@ class KernelMachine:
         """The trace's arrays; regions that got their numbers while the kernel ran come last."""
         m = self.machine
         rows = m.numbered[len(self._arrays) : int(m.next_array[0])].tolist()
-        return self._arrays + [self._memory.info(row, int(m.starts[row] - m.shifts[row])) for row in rows]
+        return self._arrays + [self.memory.info(row, int(m.starts[row] - m.shifts[row])) for row in rows]
 
     def texel_bytes(self, array: int) -> int:
         """Bytes of a texel of the textures in an array of the trace; 0 where there is none."""
         m = self.machine
         for row in np.flatnonzero(m.arrays == array):
-            for one in self._memory.textures.values():
+            for one in self.memory.textures.values():
                 if m.starts[row] <= one.address < m.stops[row]:
                     return one.texel_bytes
         return 0
@@ -162,12 +162,13 @@ class KernelMachine:
         own = np.array([*rows, (HIGHEST, -1, 0, -1, -1, 0)], np.int64).T
         known = table.starts, table.stops, table.hosts, table.spaces, table.arrays, table.shifts
         starts, stops, hosts, spaces, numbers, shifts = (np.concatenate(pair) for pair in zip(known, own, strict=True))
+        mapped = np.concatenate([table.mapped, own[1]])
         self.shared_row += len(table.starts)
         self.local_row += len(table.starts)
         later = min(int((table.arrays == UNNUMBERED).sum()), max(64, MOST_COUNTED // len(self._program.code)))
         columns = {
-            "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "shared_arrays": shared_arrays,
-            "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
+            "starts": starts, "stops": stops, "mapped": mapped, "hosts": hosts, "shifts": shifts,
+            "shared_arrays": shared_arrays, "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
             "textures": table_of(memory.textures.items()),
             "numbered": np.full(len(arrays) + later, -1, np.int32),
             "next_array": np.array([len(arrays), table.next_address], np.int64),
@@ -263,6 +264,7 @@ class KernelMachine:
             "next_mix": self._mixes.next,
             "compute_runs": self._mixes.compute_runs,
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
+            "beyond": np.zeros((n, tables.BEYOND_FIELDS), np.int64),
             "loops": np.zeros(lazily_compiled_ops.N_LOOPS, np.int64),
         }
         named |= columns
@@ -320,7 +322,20 @@ class KernelMachine:
     def grow_log(self, rows: int, addresses: int) -> None:
         """Make room in the log; the machine gets the larger arrays."""
         self.log.reserve(rows, addresses)
-        self.machine = self.machine._replace(rows=self.log.rows, listed=self.log.addresses)
+        self._use_log()
+
+    def take_log(self) -> BatchLog:
+        """The log of the blocks that ran last; what follows is logged elsewhere, until this is called again."""
+        taken, self.log = self.log, self._other_log
+        self._other_log = taken
+        self.log.clear()
+        self.log.reserve(len(taken.rows), len(taken.addresses))
+        self._use_log()
+        return taken
+
+    def _use_log(self) -> None:
+        log = self.log
+        self.machine = self.machine._replace(rows=log.rows, listed=log.addresses, cursor=log.cursor)
 
     def grow_mixes(self) -> None:
         """Give the machine the tables of mixes, which may have grown."""

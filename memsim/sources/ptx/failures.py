@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine import tables
 from memsim.sources.ptx.machine.codes import (
@@ -16,7 +18,7 @@ from memsim.sources.ptx.machine.codes import (
     Stop,
 )
 from memsim.sources.ptx.machine.tables import MachineArrays
-from memsim.sources.ptx.module import SourcePosition
+from memsim.sources.ptx.module import Instruction, SourcePosition
 from memsim.sources.ptx.ops import Frames, kind_and_width
 from memsim.sources.ptx.program import LoweredKernel
 from memsim.support.errors import InputError
@@ -52,6 +54,7 @@ class Fault:
         block, thread: indices (x, y, z); the thread is the first of its warp where no lane is known.
         access: kind and bytes of the access: ``write of 4 bytes``.
         address: that was accessed, of stops that have one.
+        stack_bytes: of a thread, of an access outside the stack of functions that call themselves; else 0.
     """
 
     stop: Stop
@@ -61,6 +64,7 @@ class Fault:
     thread: tuple[int, int, int]
     access: str
     address: int
+    stack_bytes: int = 0
 
     @property
     def problem(self) -> str:
@@ -69,7 +73,8 @@ class Fault:
             return f"{self.opcode} {PROBLEMS[self.stop]} (block {_shown(self.block)})"
         how = "out of bounds" if self.stop == Stop.outside else "misaligned"
         by = f"by thread {_shown(self.thread)} of block {_shown(self.block)}"
-        return f"{self.access} at {_shown_address(self.address)} {by} is {how}"
+        stack = f"; the stack has {self.stack_bytes} bytes (cudaLimitStackSize)" if self.stack_bytes else ""
+        return f"{self.access} at {_shown_address(self.address)} {by} is {how}{stack}"
 
 
 class KernelFailure(InputError):
@@ -86,28 +91,66 @@ class KernelFailure(InputError):
 def failure(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> KernelFailure:
     """The error for what stopped the machine, at the line of the source, else of the PTX."""
     one = program.origin[int(machine.status[tables.STOP_PC])]
-    fault = _fault(stop, launch, program, machine)
+    warp = int(machine.status[tables.WARP_NOW]) % len(machine.records)
+    number, lane = int(machine.records[warp, NUMBER]), int(machine.status[tables.STOP_LANE])
+    fault = _fault(stop, launch, program, one, number, lane, int(machine.status[tables.STOP_ADDRESS]))
+    return _failure(fault, launch, one)
+
+
+@dataclass(frozen=True)
+class AccessesBeyond:
+    """Accesses of a kernel's line that are out of bounds, but in mapped memory, so that the kernel continues.
+
+    Attributes:
+        first: as the error that ends kernels elsewhere.
+        count: of lanes' accesses.
+    """
+
+    first: KernelFailure
+    count: int
+
+
+def accesses_beyond(launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> list[AccessesBeyond]:
+    """The accesses to mapped memory behind an array since the last call, by instruction."""
+    found = []
+    for pc in np.flatnonzero(machine.beyond[:, tables.BEYOND_COUNT]).tolist():
+        count, number, lane, address = machine.beyond[pc].tolist()
+        fault = _fault(Stop.outside, launch, program, program.origin[pc], number, lane, address)
+        found.append(AccessesBeyond(_failure(fault, launch, program.origin[pc]), count))
+    machine.beyond[:] = 0
+    return found
+
+
+def _failure(fault: Fault, launch: PtxLaunch, one: Instruction) -> KernelFailure:
     position = fault.position
     where = f"{position.file}:{position.line}" if position.line else f"{launch.source}:{one.line}"
     return KernelFailure(where, f"kernel {launch.name or launch.kernel}:", fault.problem, fault)
 
 
-def _fault(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> Fault:
-    status = machine.status
-    one = program.origin[int(status[tables.STOP_PC])]
-    warp = int(status[tables.WARP_NOW]) % len(machine.records)
-    block, lane, access = block_of_warp(machine, warp, launch), 0, ""
+def _fault(
+    stop: Stop, launch: PtxLaunch, program: LoweredKernel, one: Instruction, number: int, lane: int, address: int
+) -> Fault:
+    """The fault of an instruction; `number` is its warp's in the grid."""
+    access, warps = "", -(-launch.threads // LANES)
     if stop in (Stop.outside, Stop.misaligned):
-        lane = int(status[tables.STOP_LANE])
         kind, width = kind_and_width(program, one)
         access = f"{_ACCESSES[kind]} of {width} bytes"
-    thread = index_of((warp % int(machine.grid[tables.WARPS])) * LANES + lane, launch.block)
+    else:
+        lane = 0
+    thread = index_of(number % warps * LANES + lane, launch.block)
     position = Frames(launch).own(one.position)[0]
-    return Fault(stop, one.text, position, block, thread, access, int(status[tables.STOP_ADDRESS]))
+    block = index_of(number // warps, launch.grid)
+    overflows = _is_in(address, LOCAL_WINDOW) and launch.sass is not None and launch.sass.is_recursive
+    stack_bytes = launch.stack_bytes if overflows else 0
+    return Fault(stop, one.text, position, block, thread, access, address, stack_bytes)
 
 
 def _shown(index: tuple[int, int, int]) -> str:
     return f"({index[0]},{index[1]},{index[2]})"
+
+
+def _is_in(address: int, window: int) -> bool:
+    return 0 <= address - window < 1 << 33
 
 
 def _shown_address(address: int) -> str:
@@ -117,7 +160,7 @@ def _shown_address(address: int) -> str:
     ('0x180 of shared memory', '0x7f00')
     """
     for space, window in _WINDOWS.items():
-        if 0 <= address - window < 1 << 33:
+        if _is_in(address, window):
             return f"{hex(address - window & 0xFFFFFFFF)} of {space} memory"
     return hex(address)
 
@@ -138,4 +181,4 @@ def index_of(number: int, extents: tuple[int, int, int]) -> tuple[int, int, int]
     return number % x, number // x % y, number // (x * y)
 
 
-__all__ = ["Fault", "KernelFailure", "failure", "index_of", "block_of_warp"]
+__all__ = ["AccessesBeyond", "Fault", "KernelFailure", "accesses_beyond", "failure", "index_of", "block_of_warp"]

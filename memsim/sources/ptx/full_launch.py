@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources import traced_blocks
-from memsim.sources.ptx.trace import KernelRun, Progress, begin_trace, chunks, finish_trace
+from memsim.sources.ptx.trace import KernelRun, Progress, begin_trace, finish_trace, write_blocks
 from memsim.sources.traced_blocks import LEAST_WAVES
 from memsim.support.errors import InputError
 
@@ -91,8 +91,7 @@ def run_and_trace(
     with suppress(_NotWorth):
         with begin_trace(traced, out, gpu) as writer:
             appended = 0
-            for ids, chunk, total, at in chunks(traced, shape, gpu, blocks, MOST_EXECUTED):
-                writer.append(ids, chunk)
+            for ids, total, at in write_blocks(traced, writer, shape, gpu, blocks, MOST_EXECUTED):
                 appended += len(ids)
                 done = int(ids[-1]) + 1
                 if ids[0] == first and not is_worth(_guess(traced, len(ids), n_blocks)):

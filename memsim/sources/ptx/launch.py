@@ -24,6 +24,7 @@ from memsim.support.errors import InputError
 MOST_THREADS = 1024  # of a block
 MOST_BLOCKS = 2**31 - 1
 MOST_SHARED = 1 << 24  # bytes of a block's shared memory
+STACK_BYTES = 1024  # of a thread, unless a program sets another limit (cudaLimitStackSize)
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class PtxLaunch:
         origin: of the PTX, whose lines the trace quotes.
         cooperative: all blocks run at a time, as they may wait for each other.
         workspace: address of what cooperative groups keep of the grid: u32 bytes, u32 barrier.
+        stack_bytes: of a thread, for kernels whose stack the compiler cannot bound.
     """
 
     ptx: str
@@ -62,6 +64,7 @@ class PtxLaunch:
     origin: Origin = Origin()
     cooperative: bool = False
     workspace: int = 0
+    stack_bytes: int = STACK_BYTES
 
     @property
     def team(self) -> int:

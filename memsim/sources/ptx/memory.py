@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memsim.sources.ptx.textures import BoundTexture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
+
+if TYPE_CHECKING:
+    from memsim.sources.ptx.failures import AccessesBeyond
 
 FIRST_ADDRESS = 1 << 28  # not 0, where nothing lies on a real GPU
 _SPACES = {"global": Space.global_, "const": Space.constant}
@@ -42,6 +46,7 @@ class RegionTable:
 
     Attributes:
         starts, stops, hosts: i8, first address, address behind the last, address of the host.
+        mapped: i8, address behind the mapped memory that follows; a GPU carries out accesses there.
         spaces: i8, ``global`` or ``const`` as :class:`memsim.trace.schema.Space`.
         arrays: i8, number in the trace; UNNUMBERED for regions that get one when they are first accessed.
         shifts: i8, an address less its address in the trace.
@@ -51,6 +56,7 @@ class RegionTable:
 
     starts: np.ndarray
     stops: np.ndarray
+    mapped: np.ndarray
     hosts: np.ndarray
     spaces: np.ndarray
     arrays: np.ndarray
@@ -71,6 +77,7 @@ class DeviceMemory:
     def __init__(self) -> None:
         self.regions: list[Region] = []
         self.textures: dict[int, BoundTexture] = {}  # texture and surface objects, by handle
+        self.beyond: list[AccessesBeyond] = []  # behind arrays; the caller takes them
         self._next = FIRST_ADDRESS
         self._hosts: list[tuple[int, int, Region]] = []  # (first byte on the host, behind the last, region), ascending
         self._symbols: dict[tuple[str, str], int] = {}  # variables of modules, by (module's key, name)
@@ -127,7 +134,7 @@ class DeviceMemory:
             ArrayInfo(one.name, _SPACES[one.space], one.address, one.bytes, one.element_bytes) for one in self.regions
         ]
         starts, stops, hosts, spaces, arrays, shifts = columns
-        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos)
+        return RegionTable(starts, stops, stops, hosts, spaces, arrays, shifts, infos)
 
     def info(self, row: int, address: int) -> ArrayInfo:
         """What the trace calls a region that got its number while the kernel ran.

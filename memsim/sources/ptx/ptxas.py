@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memsim.gpu.architecture import capability_number
-from memsim.gpu.config import GPU
-
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
 _SHARED = re.compile(r"(\d+) bytes smem")
 _FIRST, _LENGTH = re.compile(r"_Z[NL]*(\d+)"), re.compile(r"L?(\d+)")
@@ -69,9 +66,3 @@ def kernel_name(mangled: str) -> str:
         if not mangled.startswith("_ZN"):
             break
     return name
-
-
-def architecture(gpu: GPU) -> int:
-    """The number of a GPU's architecture: 86 for compute capability 8.6, that of sm_86."""
-    major, minor = capability_number(gpu.compute_capability)
-    return 10 * major + minor

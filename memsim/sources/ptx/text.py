@@ -28,7 +28,6 @@ MOST_REGISTERS = 1 << 16  # of one function; a GPU's thread has 255
 MOST_BYTES = 1 << 31  # of one variable
 _SPACES = (".global", ".const", ".shared", ".local", ".param", ".tex")
 _TYPE = re.compile(r"\.(pred|([bsuf]|bf)(\d+)(x2)?|[fe]\d+\w*|texref|samplerref|surfref)$")
-_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
 _LIMITS = (".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".maxnreg", ".reqnctapercluster",
            ".maxclusterrank")  # fmt: skip
 
@@ -96,9 +95,13 @@ class _Parser(TokenCursor):
     def _top(self) -> None:
         token = self._next()
         if token.text == ".target":
-            self._module.target = self._next().text
-        if token.text in _LINE_DIRECTIVES:
-            self._skip_line(token.line)
+            self._module.target = self._list()
+        elif token.text in (".version", ".address_size"):
+            self._list()
+        elif token.text == ".file":
+            self._file()
+        elif token.text == ".loc":
+            self._loc()
         elif token.text in (".visible", ".extern", ".weak", ".common", ";", ".noreturn"):
             if token.text == ".extern" and self._peek().text in _SPACES:
                 self._variable(self._next().text, self._module.variables, extern=True)
@@ -309,7 +312,9 @@ class _Parser(TokenCursor):
 
     def _directive(self, function: Function, token: Token) -> None:
         if token.text == ".loc":
-            self._loc(token.line)
+            self._loc()
+        elif token.text == ".file":
+            self._file()
         elif token.text == ".reg":
             self._registers(function)
         elif token.text in _SPACES:
@@ -324,8 +329,9 @@ class _Parser(TokenCursor):
         elif token.text == ".pragma":
             while self._next().text != ";":
                 pass
-        elif token.text in _LINE_DIRECTIVES or token.text in (".b8", ".b16", ".b32", ".b64"):
-            self._skip_line(token.line)
+        elif token.text in (".b8", ".b16", ".b32", ".b64"):
+            while self._peek().kind != "end" and self._peek().line == token.line:
+                self._at += 1
         else:
             raise self._error(token, f"has the directive {token.text}, which memsim does not support")
 
@@ -335,16 +341,25 @@ class _Parser(TokenCursor):
             at += 1
         return self._tokens[at].text
 
-    def _loc(self, line: int) -> None:
+    def _file(self) -> None:
+        """``.file NUMBER NAME [, TIME, SIZE]``, which was read at the beginning."""
+        self._integer()
+        self._list()
+
+    def _loc(self) -> None:
         """``.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]``.
 
         A caller that is inlined itself has a ``.loc`` of its own before (PTX ISA 9.0, section 11.5.3).
         """
         location, caller = self._location(), None
-        while self._peek().kind != "end" and self._peek().line == line:
+        while self._take(","):
             if self._next().text == "inlined_at":
                 at = self._location()
                 caller = self._inlined.get(at, self._position_at(at))
+            else:
+                self._next()
+                if self._take("+"):
+                    self._integer()
         if self._in_assembly < 2:
             self._position = self._inlined[location] = self._position_at(location, caller)
         self._in_assembly += bool(self._in_assembly)

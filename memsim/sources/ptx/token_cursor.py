@@ -50,9 +50,12 @@ class TokenCursor:
             raise self._error(token, f"has {token.text!r} where a whole number must be")
         return -integer(token.text) if negative else integer(token.text)
 
-    def _skip_line(self, line: int) -> None:
-        while self._peek().kind != "end" and self._peek().line == line:
-            self._at += 1
+    def _list(self) -> str:
+        """The first of the tokens that commas separate; what follows is skipped."""
+        first = self._next()
+        while self._take(","):
+            self._next()
+        return first.text
 
     def _constant(self) -> Immediate:
         negative = self._take("-")

@@ -12,9 +12,10 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.jit.compiled import loading_loops
 from memsim.sources import traced_blocks
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.ptx.co_resident import CoResident, may_wait_for_blocks, team_blocks, waits_for_host
 from memsim.sources.ptx.device import KernelMachine
-from memsim.sources.ptx.failures import failure
+from memsim.sources.ptx.failures import accesses_beyond, failure
 from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.layout import KernelLayout, lay_out
@@ -31,6 +32,7 @@ from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
 from memsim.support.interrupts import raise_heard
+from memsim.support.one_behind import OneBehind
 from memsim.trace import source_text, target_gpu
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
@@ -113,6 +115,8 @@ class KernelRun:
         finally:
             if co_resident is not None:
                 co_resident.end()
+        if status[tables.ANY_BEYOND]:
+            device.memory.beyond += accesses_beyond(self.launch, self.program, device.machine)
         self.executed += int(status[tables.EXECUTED])
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
@@ -279,8 +283,7 @@ def trace_launch(
     ready = KernelRun(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
     with begin_trace(ready, out, gpu) as writer:
-        for ids, chunk, total, done in chunks(ready, shape, gpu, blocks):
-            writer.append(ids, chunk)
+        for _, total, done in write_blocks(ready, writer, shape, gpu, blocks):
             if progress:
                 progress(done, total)
         finish_trace(ready, writer, shape)
@@ -326,14 +329,24 @@ def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayI
     return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
 
 
-def chunks(
-    ready: KernelRun, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
-) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the block sample's blocks with their rows; the first team's accesses decide on how many there will be.
+def write_blocks(
+    ready: KernelRun,
+    writer: TraceWriter,
+    shape: LaunchShape,
+    gpu: GPU,
+    blocks: str | None,
+    most_executed: int | None = None,
+) -> Iterator[tuple[np.ndarray, int, int]]:
+    """Write the block sample; the first team's accesses decide on how many blocks it has.
+
+    While blocks run, another thread writes the rows of those before: both leave Python's lock free nearly all the time.
 
     Args:
         most_executed: micro-ops of warps, as the first team's show; None: any number. Without effect where
             ``blocks`` are given.
+
+    Yields:
+        The numbers of blocks that have run; how many run in all, and how many have run.
     """
     team, warps = ready.device.team, ready.device.warps
     selected = traced_blocks.given_blocks(blocks, shape, gpu) if blocks is not None else None
@@ -346,11 +359,20 @@ def chunks(
         if most_executed is not None:
             selected = selected[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
     stop = -(-selected.stop // team) * team
-    yield ids, chunk, stop - start, len(ids)
+    writer.append(ids, chunk)
+    yield ids, stop - start, len(ids)
+
+    def write(ids: np.ndarray, log: BatchLog) -> None:
+        writer.append(ids, log.sorted_by_warp(len(ids) * warps, (int(ids[0]) - start) * warps))
+
     done, step = start + len(ids), team
-    while done < stop:
-        ids = ready.blocks(np.arange(done, min(done + step, stop)))
-        yield ids, ready.chunk(len(ids), (done - start) * warps), stop - start, int(ids[-1]) + 1 - start
-        done += len(ids)
-        per_block = max(ready.device.log.n_bytes // len(ids), 1)
-        step = max(team, min(ready.batch, BATCH_BYTES // per_block) // team * team)
+    with OneBehind("memsim-writer") as written:
+        while done < stop:
+            ids = ready.blocks(np.arange(done, min(done + step, stop)))
+            written.wait()  # its log is used again
+            log = ready.device.take_log()
+            written.start(write, ids, log)
+            done += len(ids)
+            yield ids, stop - start, done - start
+            step = max(team, min(ready.batch, BATCH_BYTES * len(ids) // max(log.n_bytes, 1)) // team * team)
+        written.wait()

@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
+from memsim.sources.ptx.ptxas import Needs, parse_report
 from memsim.sources.sass.declarations import carried_cubin
 from memsim.sources.sass.elf import read_cubin
 from memsim.sources.sass.tools import ask, paths_of
@@ -82,8 +82,8 @@ def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
 
 def assembled_for(ptx: str, gpu: GPU) -> Assembled:
     """A module for a GPU; code that only a later architecture can run, for the one that it was made for."""
-    found = assemble(ptx, architecture(gpu))
-    if found.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
+    found = assemble(ptx, gpu.architecture_number)
+    if found.problem and (own := _TARGET.search(ptx)) and int(own[2]) != gpu.architecture_number:
         return assemble(ptx, int(own[2]))
     return found
 

@@ -6,7 +6,6 @@ import re
 from functools import lru_cache
 
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.ptxas import architecture
 from memsim.sources.sass.assemble import assemble, target
 from memsim.sources.sass.disassembly import SassInstruction, disassemble
 from memsim.sources.sass.elf import Cubin, read_cubin
@@ -20,7 +19,7 @@ def kernel_for(ptx: str, entry: str, gpu: GPU) -> SassKernel | str:
 
     Where ptxas or nvdisasm no longer know the GPU, the code is that of the architecture that the PTX was made for.
     """
-    number = architecture(gpu)
+    number = gpu.architecture_number
     found = machine_code_kernel(ptx, entry, number)
     own = "".join(char for char in target(ptx) if char.isdigit())
     if isinstance(found, str) and own and int(own) != number:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 
 from memsim.sources.sass.disassembly import SassInstruction
 from memsim.sources.sass.elf import Cubin
 from memsim.sources.sass.phase_tests import tested_by
+
+_CALLED = re.compile(r"`\((\$.*?)\)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,21 @@ class SassKernel:
     def has_copies(self) -> bool:
         """Whether it copies asynchronously, so that DEPBAR may wait for groups of copies."""
         return any(one.name == "LDGDEPBAR" for one in self.code)
+
+    @cached_property
+    def is_recursive(self) -> bool:
+        """Whether a function may call itself, also through others: the cubin then states no size of the stack."""
+        calls: dict[str, set[str]] = {}
+        function = ""
+        for one in self.code:
+            function = next((label for label in one.labels if label.startswith("$")), function)
+            if one.name == "CALL":
+                calls.setdefault(function, set()).update(_CALLED.findall(one.operands))
+        try:
+            TopologicalSorter(calls).prepare()
+        except CycleError:
+            return True
+        return False
 
     @cached_property
     def _phase_tests(self) -> dict[SassInstruction, SassInstruction]:

@@ -23,7 +23,8 @@ def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memo
     names = [one.name for section in _SECTIONS for one in cubin.objects(section)]
     symbols: dict[str, int] = {}
     add_variables(launch, [variables[name] for name in names if name in variables], memory, symbols)
-    local_bytes = -(-cubin.local_bytes(kernel.name) // 16) * 16
+    stack_bytes = launch.stack_bytes if kernel.is_recursive else 0
+    local_bytes = -(-max(cubin.local_bytes(kernel.name), stack_bytes) // 16) * 16
     constants = [
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
     ]

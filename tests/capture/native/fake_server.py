@@ -21,8 +21,8 @@ from memsim.capture.fatbin import ptx_of
 from memsim.capture.protocol import Fields, FunctionInfo, MessageKind, Payload, VariableInfo
 
 PROPERTIES = {
-    "name": "Test GPU", "compute_capability_major": 9, "compute_capability_minor": 0, "sms": 100, "clock_khz": 1500000,
-    "memory_bytes": 8 << 30, "shared_per_sm": 228 << 10, "shared_per_block": 48 << 10,
+    "name": "Test GPU", "compute_capability_major": 9, "compute_capability_minor": 0, "has_clusters": 1, "sms": 100,
+    "clock_khz": 1500000, "memory_bytes": 8 << 30, "shared_per_sm": 228 << 10, "shared_per_block": 48 << 10,
     "shared_per_block_optin": 227 << 10, "reserved_shared_per_block": 1024, "launch_overhead_ns": 2000,
     "copy_latency_ns": 1000, "copy_bytes_per_us_h2d": 10000, "copy_bytes_per_us_d2h": 10000,
 }  # fmt: skip

@@ -153,6 +153,16 @@ def test_text_cut_anywhere_gives_one_line_or_parses(name):
             assert "\n" not in str(error)
 
 
+def test_directives_may_share_a_line():
+    text = kernel(".loc 1 7 3, function_name $name+4, inlined_at 1 9 5 mov.u32 %r1, %r2; .loc 1 8 1 ret;")
+    text = text.replace(".visible", '.file 1 "k.cu", 1700000000, 99 .visible')
+    apart, joined = parse(text, "ptx"), parse(text.replace("\n", " "), "ptx")
+    assert joined.target == apart.target == "sm_80" and joined.files == {1: "k.cu"}
+    first, last = joined.functions["k"].body
+    assert [one.opcode for one in (first, last)] == [("mov", "u32"), ("ret",)]
+    assert (first.position.line, first.position.caller.line, last.position.line) == (7, 9, 8)
+
+
 def test_nothing_is_left_of_a_trace_that_fails(tmp_path):
     out, memory = tmp_path / "t.h5", DeviceMemory()
     launch = PtxLaunch(kernel("ld.global.b32 %r1, [%rd1];"), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4))])

@@ -23,7 +23,7 @@ struct Arena {
 };
 
 constexpr uint64_t arena_bytes = uint64_t(256) << 30;
-constexpr uint64_t page_bytes = 4096;
+constexpr uint64_t page_bytes = 4096, device_page_bytes = 2 << 20;
 
 // Addresses that programs print are the same in every run as long as nothing else lies there.
 constexpr uint64_t preferred_base = 0x300000000000;

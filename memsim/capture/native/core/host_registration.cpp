@@ -42,7 +42,8 @@ Status move_pages(State& s, uint64_t begin, uint64_t end) {
       return status::success;
     }
   }
-  uint64_t moved = s.ranges.take(end - begin, page_bytes);
+  // Pages of the device's memory that kernels may reach behind an allocation hold none of the host's.
+  uint64_t moved = s.ranges.take(end - begin, device_page_bytes);
   if (!moved) return status::out_of_memory;
   memcpy(pointer(moved), pointer(begin), end - begin);
   Arena& memory = arena();

@@ -41,7 +41,7 @@ bool dimensions_fit(const Launch& launch) {
 
 bool cluster_fits(const Launch& launch, const Extent3& cluster) {
   const DeviceProperties& p = device_properties();
-  if (p.compute_capability_major < 9) return cluster.volume() == 1;
+  if (!p.has_clusters) return cluster.volume() == 1;
   uint64_t most = launch.function->nonportable_cluster ? 16 : 8;
   return cluster.volume() <= most && launch.grid.x % cluster.x == 0 && launch.grid.y % cluster.y == 0 &&
          launch.grid.z % cluster.z == 0;
@@ -80,7 +80,9 @@ Writer launch_request(const Stream& stream, const Launch& launch) {
   uint32_t flags = launch.cooperative ? protocol::launch_cooperative : 0;
   if (state().is_undisturbed) flags |= protocol::launch_undisturbed;
   if (launches_are_observed()) flags |= protocol::launch_observed;
-  out.u32(launch.shared_bytes).u32(flags).u64(stream.id);
+  size_t stack = 0;
+  get_limit(limit_stack, &stack);
+  out.u32(launch.shared_bytes).u32(flags).u32(uint32_t(std::min(stack, most_local_bytes))).u64(stream.id);
   out.text(launch.where).u32(uint32_t(launch.parameters.size()));
   out.raw(launch.parameters.data(), launch.parameters.size());
   return out;

@@ -77,14 +77,14 @@ Status available_dynamic_shared(const Function& f, int blocks, int block_threads
 }
 
 Status max_cluster_size(const Function& f, const Launch&, int* size) {
-  if (device_properties().compute_capability_major < 9) return status::not_supported;
+  if (!device_properties().has_clusters) return status::not_supported;
   *size = f.nonportable_cluster ? 16 : 8;
   return status::success;
 }
 
 Status max_active_clusters(const Function& f, const Launch& launch, int* clusters) {
   const DeviceProperties& p = device_properties();
-  if (p.compute_capability_major < 9) return status::not_supported;
+  if (!p.has_clusters) return status::not_supported;
   int blocks = 0;
   if (Status failed = max_active_blocks(f, int(launch.block.volume()), launch.shared_bytes, &blocks)) return failed;
   const Extent3& cluster = launch.cluster.volume() ? launch.cluster : f.cluster;

@@ -17,8 +17,8 @@ struct Field {
 
 #define FIELD(name) {#name, &DeviceProperties::name}
 constexpr Field<int> int_fields[] = {
-    FIELD(compute_capability_major), FIELD(compute_capability_minor), FIELD(sms), FIELD(clock_khz),
-    FIELD(memory_clock_khz), FIELD(memory_bus_bits), FIELD(l2_bytes), FIELD(shared_per_sm), FIELD(shared_per_block),
+    FIELD(compute_capability_major), FIELD(compute_capability_minor), FIELD(has_persisting_l2),
+    FIELD(has_clusters), FIELD(sms), FIELD(clock_khz), FIELD(memory_clock_khz), FIELD(memory_bus_bits), FIELD(l2_bytes), FIELD(shared_per_sm), FIELD(shared_per_block),
     FIELD(shared_per_block_optin), FIELD(reserved_shared_per_block), FIELD(registers_per_sm),
     FIELD(registers_per_block), FIELD(max_threads_per_sm), FIELD(max_threads_per_block), FIELD(max_blocks_per_sm),
     FIELD(warp_size), FIELD(launch_overhead_ns), FIELD(copy_latency_ns),
@@ -75,7 +75,6 @@ constexpr FixedAttribute fixed_attributes[] = {
 
 // Attributes that follow from the properties.
 bool varying_attribute(const DeviceProperties& p, int attribute, int* value) {
-  bool hopper = p.compute_capability_major >= 9;
   switch (attribute) {
     case 1: *value = p.max_threads_per_block; return true;
     case 8: *value = p.shared_per_block; return true;
@@ -93,18 +92,18 @@ bool varying_attribute(const DeviceProperties& p, int attribute, int* value) {
     case 82: *value = p.registers_per_sm; return true;
     case 97: *value = p.shared_per_block_optin; return true;
     case 106: *value = p.max_blocks_per_sm; return true;
-    case 108: *value = p.compute_capability_major >= 8 ? p.l2_bytes / 4 * 3 : 0; return true;
-    case 109: *value = p.compute_capability_major >= 8 ? 134213632 : 0; return true;
+    case 108: *value = p.has_persisting_l2 ? p.l2_bytes / 4 * 3 : 0; return true;
+    case 109: *value = p.has_persisting_l2 ? 134213632 : 0; return true;
     case 111: *value = p.reserved_shared_per_block; return true;
-    case 120: *value = hopper; return true;
-    case 127: *value = hopper; return true;
+    case 120: *value = p.has_clusters; return true;
+    case 127: *value = p.has_clusters; return true;
     default: return false;
   }
 }
 
 // cudaLimit: number, value at the start (cudaDeviceGetLimit).
 constexpr std::pair<int, size_t> default_limits[] = {
-    {0, 1024},              // stack of a thread
+    {limit_stack, 1024},    // stack of a thread
     {1, size_t(1) << 20},   // printf FIFO
     {2, size_t(8) << 20},   // malloc heap
     {3, 2},                 // device runtime: sync depth

@@ -12,6 +12,7 @@ from memsim.sources.ptx.machine.codes import (
     LANES,
     LIST,
     MASK,
+    NUMBER,
     OP,
     REPEATED,
     SHARED_WINDOW,
@@ -40,12 +41,18 @@ from memsim.sources.ptx.machine.log import (
 )
 from memsim.sources.ptx.machine.tables import (
     ACCESSES,
+    ANY_BEYOND,
     BASE_WARP,
+    BEYOND_ADDRESS,
+    BEYOND_COUNT,
+    BEYOND_LANE,
+    BEYOND_WARP,
     LOCAL_BYTES,
     SECTORS,
     STOP_ADDRESS,
     STOP_LANE,
     TRACING,
+    WARP_NOW,
 )
 from memsim.sources.rows import REACH
 
@@ -134,8 +141,22 @@ def _wrap_shared(m, count):
 
 
 @called
+def _note_beyond(m, pc, lane, address):
+    """Note an access out of bounds that a GPU carries out, as the memory there is mapped."""
+    noted = m.beyond[pc]
+    if noted[BEYOND_COUNT] == 0:
+        noted[BEYOND_WARP] = m.records[m.status[WARP_NOW], NUMBER]
+        noted[BEYOND_LANE], noted[BEYOND_ADDRESS] = lane, address
+    noted[BEYOND_COUNT] += 1
+    m.status[ANY_BEYOND] = 1
+
+
+@called
 def locate(m, pc, count, width):
-    """Check that all lanes' accesses are aligned and in regions; the one region, or -1 for several, or -2 and why."""
+    """Check that all lanes' accesses are aligned and in regions; the one region, or -1 for several, or -2 and why.
+
+    Those that end in the mapped memory behind a region are noted.
+    """
     address = m.address
     low = high = address[0]
     bits = np.int64(0)
@@ -159,8 +180,10 @@ def locate(m, pc, count, width):
         if m.address[i] & (min(width, 16) - 1):
             return -2 - stopped_at(m, m.lanes[i], m.address[i], MISALIGNED)
         at = find(m, m.address[i])
-        if m.address[i] + width > m.stops[at]:
+        if m.address[i] + width > m.mapped[at]:
             return -2 - stopped_at(m, m.lanes[i], m.address[i], OUTSIDE)
+        if m.address[i] + width > m.stops[at]:
+            _note_beyond(m, pc, m.lanes[i], m.address[i])
     return np.int64(-1)
 
 

@@ -65,9 +65,23 @@ def park(pcs, masks, record, pc, mask):
     record[PARKED] |= mask
 
 
+@inlined
+def wait_alike(waits_for, active):
+    """Whether all active lanes wait for the same lanes."""
+    members, alike = np.int64(-1), True
+    for lane in range(LANES):
+        if (active >> lane) & 1:
+            if members >= 0 and waits_for[lane] != members:
+                alike = False
+            members = waits_for[lane]
+    return alike
+
+
 @called
 def let_converge(pcs, masks, record, pc, waits_for):
     """Let the lanes parked at a place go on behind it, if all lanes are there that theirs wait for; whether some may.
+
+    Those must wait for the lane as well: a function that calls itself may come to the place again, with fewer lanes.
 
     Args:
         waits_for: i8 [LANES], of each lane there the lanes that it waits for; those that have ended are not.
@@ -77,10 +91,16 @@ def let_converge(pcs, masks, record, pc, waits_for):
         alive |= masks[k]
         if pcs[k] == pc:
             here, at = masks[k] & record[PARKED], np.int64(k)
-    going = np.int64(0)
+    going = members = np.int64(0)
+    mutual = np.int64(-1)  # lanes that all members wait for
     for lane in range(LANES):
         if (here >> lane) & 1 and waits_for[lane] & alive & ~here == 0:
-            going |= np.int64(1) << lane
+            if waits_for[lane] != members:
+                members, mutual = waits_for[lane], np.int64(-1)
+                for other in range(LANES):
+                    if (members & alive) >> other & 1:
+                        mutual &= waits_for[other]
+            going |= (mutual | ~members) & np.int64(1) << lane
     if going == 0:
         return False
     record[PARKED] &= ~going

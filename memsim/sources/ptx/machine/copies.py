@@ -61,12 +61,12 @@ def copy_async(m, w, pc, active):
 def move(m, w, lane, source, target, size, width):
     """Copy bytes between places in memory, the rest of ``width`` as 0; false if either lies nowhere."""
     to = find(m, target)
-    if target + width > m.stops[to]:
+    if target + width > m.mapped[to]:
         return False
     host = host_of(m, w, to, lane, target)
     if size > 0:
         of = find(m, source)
-        if source + size > m.stops[of]:
+        if source + size > m.mapped[of]:
             return False
         from_host = host_of(m, w, of, lane, source)
         for k in range(0, size, 4):

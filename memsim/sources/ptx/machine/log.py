@@ -271,7 +271,7 @@ def log_lanes(m, record, warp, pc, count, width):
         array = array_at(m, region, m.address[first] - m.starts[region])
         start = trace_address(m, record, region, m.lanes[first], m.address[first], width)
         for i in range(first, count):
-            if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
+            if m.left[i] and m.starts[region] <= m.address[i] < m.mapped[region]:
                 at = trace_address(m, record, region, m.lanes[i], m.address[i], width)
                 if abs(at - start) < REACH // 2:
                     m.some[taken], m.trace_addresses[taken], m.left[i] = m.lanes[i], at, False
@@ -299,6 +299,6 @@ def _search(starts, address):
 
 @inlined
 def find(m, address):
-    """The region that an address lies in, or the last row: nowhere."""
+    """The region that an address lies in, or in mapped memory behind it; or the last row: nowhere."""
     at = _search(m.starts, address)
-    return at - 1 if at > 0 and address < m.stops[at - 1] else len(m.starts) - 1
+    return at - 1 if at > 0 and address < m.mapped[at - 1] else len(m.starts) - 1

@@ -51,7 +51,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
-from memsim.sources.ptx.machine.control import insert, let_converge, lowest_running, next_stop, park, take
+from memsim.sources.ptx.machine.control import insert, let_converge, lowest_running, next_stop, park, take, wait_alike
 from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -212,7 +212,7 @@ def _run_warp(m, w):
             if waits:
                 break
         elif op == CONVERGE:
-            if active == 0 or record[N_GROUPS] == 0:
+            if active == 0 or record[N_GROUPS] == 0 and wait_alike(r[row[A]], active):
                 record[PARKED] &= ~mask  # of lanes that waited here for these
                 pc += 1
                 continue

@@ -40,6 +40,7 @@ class MachineArrays(NamedTuple):
     double: np.ndarray  # f8 [1], the same place
     starts: np.ndarray  # i8, of regions of memory, ascending; the last row stands for nowhere
     stops: np.ndarray  # i8
+    mapped: np.ndarray  # i8, where mapped memory behind a region ends; accesses there are carried out and noted
     hosts: np.ndarray  # i8, addresses in the host's memory
     arrays: np.ndarray  # i4, number in the trace, -1 for none, -2 for one that gets a number when it is accessed
     spaces: np.ndarray  # i4
@@ -70,6 +71,7 @@ class MachineArrays(NamedTuple):
     next_mix: np.ndarray  # i4 [mixes, segments], -1 for one that is not known yet
     compute_runs: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
     status: np.ndarray  # i8 [STATUS_FIELDS]
+    beyond: np.ndarray  # i8 [N, BEYOND_FIELDS], accesses out of bounds in mapped memory, by micro-op
     loops: np.ndarray  # i8 [N_LOOPS], by micro-op: the address of its loop, where it has one of its own
 
     def __repr__(self) -> str:
@@ -83,5 +85,8 @@ GRID_FIELDS = 18
 # Columns of `status`: where the loop is, and what stopped it.
 (TEAM_NUMBER, LAST_TEAM, RUNNING, WARP_NOW, STOP_PC, STOP_LANE, STOP_ADDRESS, EXECUTED, IDLE, BASE_WARP,
 CLUSTER_ARRIVED,
- CLUSTER_PHASE_NOW, ACCESSES, SECTORS, CALL_DONE) = range(15)  # fmt: skip
-STATUS_FIELDS = 15
+ CLUSTER_PHASE_NOW, ACCESSES, SECTORS, CALL_DONE, ANY_BEYOND) = range(16)  # fmt: skip
+STATUS_FIELDS = 16
+# Columns of `beyond`: how many, and of the first the warp's number in the grid, lane and address.
+BEYOND_COUNT, BEYOND_WARP, BEYOND_LANE, BEYOND_ADDRESS = range(4)
+BEYOND_FIELDS = 4
