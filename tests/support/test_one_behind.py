@@ -15,7 +15,7 @@ def test_items_come_from_another_thread():
     assert not threads[0].is_alive()
 
 
-def test_error_of_an_item_is_raised_in_its_turn():
+def test_error_is_raised_in_its_turn():
     def items():
         yield 1
         raise ValueError("second")

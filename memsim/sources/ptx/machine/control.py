@@ -71,7 +71,8 @@ def wait_alike(waits_for, active):
     members, alike = np.int64(-1), True
     for lane in range(LANES):
         if (active >> lane) & 1:
-            alike &= members < 0 or waits_for[lane] == members
+            if members >= 0 and waits_for[lane] != members:
+                alike = False
             members = waits_for[lane]
     return alike
 
