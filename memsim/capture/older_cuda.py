@@ -22,7 +22,7 @@ _REMOVED = re.compile(
     r"|cudaGraphEdgeData"
 )
 _REMOVED_TEMPLATES = re.compile(
-    r'namespace "(cub" has no member .*"(Sum|Difference|Division|Min|Max|(Ine|E)quality|\w+(In|Out)putIterator)"'
+    r'namespace "(cub" has no member .*"(Sum|Difference|Division|Min|Max|Inequality|Equality|\w+(In|Out)putIterator)"'
     r'|thrust" has no member .*"(un|bin)ary_function")'
 )
 _TEMPLATES = "-DMEMSIM_OLDER_CCCL"  # for older_cuda.h

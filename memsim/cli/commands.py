@@ -64,10 +64,12 @@ class _Conversion:
 
     def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
         kind = self._descriptor.annotation
-        if value is None and param.nargs == 1 and not param.multiple:
-            return None
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
         if kind is Path and isinstance(value, str):
             return Path(value)
+        if kind == list[Path] and isinstance(value, tuple):
+            return [Path(one) for one in value]
         return value if type(value) is kind else self._of_typer(self._descriptor).coerce(value, param, ctx)
 
 

@@ -37,7 +37,9 @@ TRIALS = 3
 _GUARD = 1 << 20  # bytes between arrays, which no argument may touch
 _SHOWN = 3  # findings
 _STOPS = {Stop.outside: "out of bounds", Stop.misaligned: "misaligned", Stop.endless: "endless"}
-_FAILED = {"out of bounds": "out of bounds", "endless": "endless"}
+_VERDICTS = {
+    "out of bounds": "out of bounds", "endless": "endless", Stop.spinning.name: "endless", Stop.deadlock.name: "endless"
+}  # fmt: skip
 
 
 class CandidateFailure(Exception):
@@ -179,7 +181,7 @@ class Judge:
             words = fault.problem
             if fault.stop == Stop.outside:
                 words += _nearest(memory, fault.address)
-            verdict = _FAILED.get(kind, "failed")
+            verdict = _VERDICTS.get(kind, "failed")
             raise CandidateFailure(verdict, kind, words, position.file, position.line) from None
 
     def _predict(self, result: RunResult, trace: Trace, document: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -35,14 +35,15 @@ class OneBehind:
         return self._under_way.result() if self._under_way is not None else None
 
 
-def read_ahead(items: Iterator[Item], name: str) -> Iterator[Item]:
-    """The items of an iterator, each made by another thread while the caller works on the one before.
+def read_ahead(items: Iterable[Item], name: str) -> Iterator[Item]:
+    """The items of an iterable, each made by another thread while the caller works on the one before.
 
-    >>> list(read_ahead(iter("abc"), "reader"))
+    >>> list(read_ahead("abc", "reader"))
     ['a', 'b', 'c']
     """
     with OneBehind(name) as thread:
-        thread.start(next, items, _END)
+        left = iter(items)
+        thread.start(next, left, _END)
         while (item := thread.wait()) is not _END:
-            thread.start(next, items, _END)
+            thread.start(next, left, _END)
             yield item

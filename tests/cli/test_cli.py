@@ -228,6 +228,16 @@ def test_showing_a_result_loads_nothing_slow(files):
     assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
 
 
+def test_a_page_of_results_loads_nothing_slow(files):
+    result, page = str(files / "result.h5"), str(files / "page.html")
+    code = (
+        "import sys; from memsim.cli import app; "
+        f"app(['report', {result!r}, '--quick', '-o', {page!r}, '-f'], standalone_mode=False); "
+        "print(sorted({'numba', 'simpy', 'scipy', 'matplotlib.pyplot'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
+
+
 KERNEL = """
 from memsim import Launch, Thread, workload
 

@@ -72,6 +72,7 @@ def test_lines_of_errors_and_races_are_named(folder):
         "bad": TASKS[0].right.replace("2.0f", "two"),
         "outside": TASKS[0].right.replace("in[i]", "in[i + n]"),
         "race": RACE,
+        "waiting": TASKS[0].right.replace("if (i < n)", "while (((volatile float *)in)[i] >= 0);"),
         "other": "__global__ void other(int *a) { *a = 1; }",
         "empty": "",
     }
@@ -84,6 +85,8 @@ def test_lines_of_errors_and_races_are_named(folder):
     assert not {"compile", "--keep"} & {*found["bad"]["error"]["text"].replace(":", " ").split()}
     assert found["bad"]["error"]["line"] == 4 and found["outside"]["error"]["line"] == 3
     assert "0 bytes after in" in found["outside"]["error"]["text"]
+    waiting = found["waiting"]
+    assert (waiting["verdict"], waiting["error"]["kind"]) == ("endless", "deadlock")
     for name in ("other", "empty"):
         assert found[name]["verdict"] == "failed" and "no kernel scale" in found[name]["error"]["text"]
     (race,) = found["race"]["warnings"]
