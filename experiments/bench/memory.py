@@ -18,6 +18,7 @@ from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.system import System
+from memsim.montecarlo import shared_stages
 from memsim.montecarlo.worker import TrialJob, run_trial
 
 MIB = 1 << 20
@@ -58,8 +59,9 @@ def memory(prepared: Prepared) -> list[Row]:
 def _on_largest(prepared: Prepared) -> Row:
     """The same on the GPU of the most SMs, whose bound is its state and what the rest may take."""
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
-        execution = Execution.of(prepared.trace, memsim.load_gpu(LARGEST), folder)
-        execution.prepare(prepared.trace)
+        execution, _ = shared_stages.prepared(
+            Execution.of(prepared.trace, memsim.load_gpu(LARGEST), folder), prepared.trace
+        )
         job = TrialJob(execution, seed=1)
         seen, state = _alone(_worker, job), _alone(_state, job)
     how = f"the same; bound: {state / MIB:.0f} MiB of state, as allocated, and {BESIDE_STATE} MiB for all else"

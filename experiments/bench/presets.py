@@ -20,6 +20,7 @@ from experiments.bench.workload import FULL, Prepared
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.machine import ReusableMachine
 from memsim.hierarchy.system import System
+from memsim.montecarlo import shared_stages
 from memsim.trace.reader import Trace
 
 GPUS = {
@@ -73,9 +74,8 @@ def presets(prepared: Prepared) -> list[Row]:
 
 def cost(trace: Trace, gpu: str, folder: Path, trials: int) -> Cost:
     """The best of whole trials in one machine, of which the first does not count."""
-    folder.mkdir()
-    execution, reusable, costs = Execution.of(trace, memsim.load_gpu(gpu), folder), ReusableMachine(), []
-    execution.prepare(trace)
+    execution, _ = shared_stages.prepared(Execution.of(trace, memsim.load_gpu(gpu), folder), trace)
+    reusable, costs = ReusableMachine(), []
     for trial in range(1 + trials):
         begin = perf_counter()
         seeds = np.random.SeedSequence(1, spawn_key=(trial,))

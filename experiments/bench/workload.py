@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 import memsim
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo import shared_stages
 from memsim.montecarlo.worker import TrialJob
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
@@ -73,6 +74,5 @@ def prepared(size: Size) -> Iterator[Prepared]:
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
         gpu = memsim.load_gpu("tesla-c2050")
         trace = memsim.trace("spmv", out=Path(folder) / "spmv.h5", gpu=gpu, **size.parameters)
-        execution = Execution.of(trace, gpu, folder)
-        execution.prepare(trace)
+        execution, _ = shared_stages.prepared(Execution.of(trace, gpu, folder), trace)
         yield Prepared(size, gpu, trace, execution.transactions, TrialJob(execution, seed=1))

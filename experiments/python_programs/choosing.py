@@ -1,7 +1,7 @@
 """Writes a list of Python programs: which files are taken of which repositories, and how each is run.
 
     python -m experiments.python_programs.choosing CHECKOUTS > programs.csv
-    python -m experiments.python_programs.choosing CHECKOUTS eighth > eighth.csv      # or ninth
+    python -m experiments.python_programs.choosing CHECKOUTS eighth > eighth.csv      # or ninth, tenth
 
 CHECKOUTS holds the repositories as ``owner+name``. The rules are in README.md. They were fixed before any program was
 tried.
@@ -276,7 +276,30 @@ NINTH = (
         "cute", "blurSong/cute-dsl-cookbook", ("python/*/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__", "sm120"
     ),
 )
-LISTS = {"": POOLS, "eighth": EIGHTH, "ninth": NINTH}
+TENTH = (
+    Pool("triton", "Starmys/TritonStudyGroup", ("[2-8]*/*.py",), 2, "script", "__main__"),
+    Pool("triton", "harsh-vsingh/triton-kernels", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "bassrehab/triton-kernels", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "ansteve/rope-triton", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "thevasudevgupta/gpt-triton", ("test.py",), 1, "pytest"),
+    Pool("triton", "matteobonotto/triton-kernels", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "taeyoungson/triton_rope", ("triton_utils/*_test.py",), 1, "script"),
+    Pool("triton", "stackav-oss/conch", ("tests/*_test.py",), 1, "pytest"),
+    Pool("triton", "ai-compiler-study/triton-kernels", ("tests/test_*.py",), 1, "pytest"),
+    Pool("triton", "CalvinXKY/BasicCUDA", ("pytorch/torch_ext/*/run.py",), 2, "script", r"cpp_extension import load"),
+    Pool("triton", "gau-nernst/learn-cuda", ("*/main.py",), 2, "script", "", r"p2p|sm1\d0|cdna"),
+    Pool("cupy", "qutip/qutip-cupy", ("tests/test_*.py",), 1, "pytest", "cupy"),
+    Pool("cupy", "lorenzomammana/morphological-operators-cupy", ("main.py",), 1, "script"),
+    Pool("cupy", "gaizerbence-ppke/colony-simulator-cupy", ("tests/test_*.py",), 1, "pytest"),
+    Pool("cupy", "abyssnlp/numba-gpu", ("*.py",), 1, "script", "import cupy"),
+    Pool("numba", "fbpic/fbpic", ("tests/test_*.py",), 1, "pytest", "gpu|cuda"),
+    Pool("numba", "fbpic/fbpic", ("tests/unautomated/test_*.py",), 1, "script", "cuda"),
+    Pool("numba", "gmarkall/numba-cuda-math-libs-interop", ("*/*.py",), 1, "script", "__main__"),
+    Pool("warp", "Eachen-Soong/warp-fluid", ("warp_fluid/examples/*.py",), 1, "script", "__main__"),
+    Pool("warp", "sehyunpark-dev/WarpProject", ("main.py",), 1, "script", "", "", "--scene scenes/basic_2d.json"),
+    Pool("cute", "alan-hpc/cutedsl-learning", ("topk/*.py",), 1, "script", r"@cute\.kernel[\s\S]*__main__"),
+)
+LISTS = {"": POOLS, "eighth": EIGHTH, "ninth": NINTH, "tenth": TENTH}
 
 
 def reference(checkouts: Path, repository: str, file: str) -> str:

@@ -20,7 +20,7 @@ from memsim.capture.compilers import Compiler, find_compiler, wheel_includes, wh
 from memsim.capture.file_states import file_state, is_unchanged
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
-from memsim.capture.older_cuda import older_headers, uses_older_cuda
+from memsim.capture.older_cuda import older_command
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
@@ -202,13 +202,14 @@ def _compile_each(command: _Command, folder: Path, log: _Log, *, linkable: bool)
     def compile_one(number: int) -> None:
         file = command.sources.files[number]
         compile_it = command.compile(file, objects[number], depends[number], linkable)
-        try:
-            log.run(compile_it, file)
-        except InputError as error:
-            older = older_headers(command.compiler) if uses_older_cuda(str(error)) else None
-            if older is None:
-                raise
-            log.run([compile_it[0], f"-I{older}", *compile_it[1:]], file)
+        while True:
+            try:
+                return log.run(compile_it, file)
+            except InputError as error:
+                older = older_command(compile_it, str(error), command.compiler)
+                if older is None:
+                    raise
+                compile_it = older
 
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         for job in [compilers.submit(compile_one, number) for number in numbers]:

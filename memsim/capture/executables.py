@@ -23,6 +23,10 @@ SUPPORTED_RUNTIMES = (12, 13)
 _FAT_BINARIES = (".nv_fatbin", ".nv_relfatbin", "__nv_relfatbin")
 _RUNTIME = re.compile(r"libcudart\.so\.(\d+)")
 _NEEDED, _RPATH = 1, 15  # tags of the dynamic section (ELF-64 object file format 1.5, figure 5-10)
+_CLOCKS = (
+    b"clock_gettime", b"gettimeofday", b"_ZNSt6chrono3_V212steady_clock3nowEv", b"_ZNSt6chrono3_V212system_clock3nowEv",
+)  # fmt: skip
+_EVENT_TIMES = (b"cudaEventElapsedTime", b"cudaEventElapsedTime_v2", b"cuEventElapsedTime", b"cuEventElapsedTime_v2")
 _DYNAMIC = struct.Struct("<qQ")
 
 
@@ -34,11 +38,13 @@ class Executable:
         needed: file names of the shared libraries that it is linked with.
         has_old_rpath: whether it has a library path (DT_RPATH) that comes before LD_LIBRARY_PATH.
         fat_binaries: the sections with device code.
+        measures_alone: whether it reads the host's clock, and never asks for the time between events.
     """
 
     needed: tuple[str, ...]
     has_old_rpath: bool
     fat_binaries: tuple[bytes, ...]
+    measures_alone: bool = False
 
 
 def find_program(name: str) -> Path:
@@ -116,7 +122,11 @@ def read_executable(program: Path) -> Executable | None:
         raise InputError(program, "program", f"is not a complete ELF file ({error})") from None
     entries = list(_entries(dynamic or b""))
     needed = tuple(_string(strings or b"", value) for tag, value in entries if tag == _NEEDED)
-    return Executable(needed, any(tag == _RPATH for tag, _ in entries), tuple(one for one in fat if one))
+    named = set((strings or b"").split(b"\0"))
+    measures_alone = not named.isdisjoint(_CLOCKS) and named.isdisjoint(_EVENT_TIMES)
+    return Executable(
+        needed, any(tag == _RPATH for tag, _ in entries), tuple(one for one in fat if one), measures_alone
+    )
 
 
 def _entries(dynamic: bytes) -> Iterator[tuple[int, int]]:

@@ -8,12 +8,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler, nearest, wheel_includes, wheel_of
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
-from memsim.capture.older_cuda import older_headers, uses_older_cuda
+from memsim.capture.older_cuda import older_command
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
 
@@ -50,17 +51,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Run nvcc, a second time with older_headers if it needs them; pass its messages on; returns its exit code.
+    """Run nvcc, again with older_command if the program needs it; pass its messages on; returns its exit code.
 
     The wheels of headers that it did not find are named. CMake gets the folder of memsim's toolkit, so that
     ``CUDA::cudart_static``, which it gives to the linker by its path, is memsim's runtime.
     """
     done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, check=False)
-    if done.returncode and uses_older_cuda(done.stderr.decode("utf-8", "replace")):
-        older = older_headers(find_compiler())
-        if older is not None:
-            again = [command[0], f"-I{older}", *command[1:]]
-            done = subprocess.run(again, env=environment, stderr=subprocess.PIPE, check=False)
+    while done.returncode:
+        older = older_command(done.args, done.stderr.decode("utf-8", "replace"), Compiler(Path(command[0])))
+        if older is None:
+            break
+        done = subprocess.run(older, env=environment, stderr=subprocess.PIPE, check=False)
     messages = done.stderr
     if CMAKE_QUESTION in command:
         top = os.fsencode(toolkit_folder(find_compiler()))

@@ -1,9 +1,10 @@
-"""Headers for programs that use what CUDA 13 removed: members of device properties, functions, signatures."""
+"""Programs that use what CUDA 13 removed: members of device properties, functions, signatures, templates, C++14."""
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from memsim.capture.compilers import Compiler
@@ -18,16 +19,40 @@ _MEMBERS = (
 _RESERVED = re.compile(r"(struct __device_builtin__ cudaDeviceProp\b.*?\bint\s+reserved\[)(\d+)\];", re.DOTALL)
 _REMOVED = re.compile(
     r'"cuda(Thread(Synchronize|Exit)|GetDeviceProperties_v2)"|"(struct )?cudaDeviceProp" has no member|cudaMemLocation'
+    r"|cudaGraphEdgeData"
 )
+_REMOVED_TEMPLATES = re.compile(
+    r'namespace "(cub" has no member .*"(Sum|Difference|Division|Min|Max|Inequality|Equality|\w+(In|Out)putIterator)"'
+    r'|thrust" has no member .*"(un|bin)ary_function")'
+)
+_TEMPLATES = "-DMEMSIM_OLDER_CCCL"  # for older_cuda.h
+_LATER_DIALECT = re.compile(r"requires at least C\+\+17")
+_DIALECT = re.compile(r"(--?std=)(c|gnu)\+\+(03|11|14)")
 
 
-def uses_older_cuda(error: str) -> bool:
-    """Whether nvcc's message is about something that these headers bring back.
+def older_command(command: Sequence[str], message: str, compiler: Compiler) -> list[str] | None:
+    """nvcc's command, changed so that it compiles what its message is about; None: there is nothing to change."""
+    changed = list(command)
+    if _LATER_DIALECT.search(message):
+        changed = in_dialect_17(changed)
+    added = [_TEMPLATES] if _REMOVED_TEMPLATES.search(message) else []
+    if (added or _REMOVED.search(message)) and (headers := older_headers(compiler)) is not None:
+        added.append(f"-I{headers}")
+        changed[1:1] = [one for one in added if one not in command]
+    return changed if changed != list(command) else None
 
-    >>> uses_older_cuda('class "cudaDeviceProp" has no member "clockRate"'), uses_older_cuda("expected a ;")
-    (True, False)
+
+def in_dialect_17(command: Sequence[str]) -> list[str]:
+    """A command of nvcc with C++17 in the place of an older dialect: CUDA 13's Thrust and CUB need it.
+
+    >>> in_dialect_17(["nvcc", "-std=c++14", "-std", "c++11", "-Xcompiler", "-std=gnu++14", "a.cu"])
+    ['nvcc', '-std=c++17', '-std', 'c++17', '-Xcompiler', '-std=gnu++17', 'a.cu']
     """
-    return bool(_REMOVED.search(error))
+    changed = [_DIALECT.sub(r"\1\2++17", one) for one in command]
+    for at, one in enumerate(changed[:-1]):
+        if one in ("-std", "--std"):
+            changed[at + 1] = "c++17"
+    return changed
 
 
 def older_headers(compiler: Compiler) -> Path | None:

@@ -25,6 +25,11 @@ from memsim.support.errors import InputError
 from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 
+HOST_CLOCK = (
+    "the program reads the host's clock: times that it prints so are memsim's own, not the GPU's, which "
+    "cudaEventElapsedTime returns"
+)
+
 
 def capture_sources(
     sources: Sources,
@@ -125,6 +130,9 @@ def _run(
         variables = python_variables(variables, libraries, scratch, gpu)
         if selection.stand_ins:
             variables[NO_REPORTS] = "1"
-    return serve(
+    captured = serve(
         command, variables, gpu, selection, out, shown=shown, origin=origin, about=about, progress=progress, timer=timer
     )  # fmt: skip
+    if needed is not None and needed.fat_binaries and needed.measures_alone and captured.exit_code is not None:
+        captured.notes.append(HOST_CLOCK)
+    return captured

@@ -8,7 +8,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -49,6 +51,26 @@ _COMMANDS: dict[str, tuple[str, str, str | None]] = {
     "gpus": ("gpus", "gpus", None),
     "cache": ("cache", "cache", None),
 }
+
+
+class _Conversion:
+    """What typer does with an option's value. A value that is plainly of its type is taken as it is, without pydantic.
+
+    Typer converts values by pydantic, whose import takes a sixth of ``memsim show``.
+    """
+
+    def __init__(self, of_typer: Callable[[Any], Any], descriptor: Any) -> None:
+        self._of_typer, self._descriptor = of_typer, descriptor
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        kind = self._descriptor.annotation
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if kind is Path and isinstance(value, str):
+            return Path(value)
+        if kind == list[Path] and isinstance(value, tuple):
+            return [Path(one) for one in value]
+        return value if type(value) is kind else self._of_typer(self._descriptor).coerce(value, param, ctx)
 
 
 class _Commands(TyperGroup):
@@ -104,6 +126,10 @@ def application(words: list[str] | None = None) -> typer.Typer:
     >>> [one.callback.__name__ for one in application(["show", "result.h5"]).registered_commands]
     ['show']
     """
+    core: Any = typer.core
+    of_typer = getattr(core, "build_runtime_param", None)  # older versions do not use pydantic
+    if of_typer is not None and not isinstance(of_typer, partial):
+        core.build_runtime_param = partial(_Conversion, of_typer)
     app = typer.Typer(
         cls=_Commands,
         name="memsim",
@@ -141,6 +167,9 @@ def _found(module: str, attribute: str) -> Any:
 def main() -> None:
     """Entry point of the ``memsim`` command."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
+    if "OPENBLAS_NUM_THREADS" not in os.environ:
+        # NumPy starts a thread per core for products of large matrices, which no command has: a tenth of `memsim show`.
+        os.putenv("OPENBLAS_NUM_THREADS", "1")  # not in os.environ, which captured programs get
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
     sys.unraisablehook = _without_interrupts(sys.unraisablehook)
     try:

@@ -73,3 +73,13 @@ def write_file(out: Path, text: str) -> None:
     """Write a text file that :func:`check_file` let pass, whole or not at all."""
     with writing(out), replacing(out) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def import_matplotlib() -> None:
+    """Import matplotlib without the docstrings that it makes of all properties of all its classes.
+
+    Nobody reads them in a command, and they take as long as drawing a page's figures once.
+    """
+    import matplotlib.artist
+
+    matplotlib.artist.kwdoc = lambda artist: ""

@@ -10,7 +10,7 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import CountedAs, Force, Quick
-from memsim.cli.output import check_file
+from memsim.cli.output import check_file, import_matplotlib
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ def report(
     from memsim.analysis.program import ProgramResult, is_program
     from memsim.analysis.result import RunResult
     from memsim.cli.program import explained_kernels, longest_kernels
-    from memsim.report.page import write_page
     from memsim.studies.result import StudyTrials
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
@@ -56,6 +55,9 @@ def report(
         )
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)
+    import_matplotlib()
+    from memsim.report.page import write_page
+
     studies = {path.stem: StudyTrials.load(path, convention) for path in paths if is_study(path)}
     programs = {path.stem: ProgramResult.load(path, convention) for path in paths if is_program(path)}
     results: dict[str, RunResult] = {}

@@ -125,7 +125,7 @@ class BenchmarkTimer:
         if time.monotonic() - self._last_report > REPORT_SECONDS:
             self._last_report = time.monotonic()
             total = self.timed.total()
-            self.report(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
+            self.report(f"timed launches: {total:,}, by simulation: {self.simulated:,}; now {launch.name}")
         return found
 
     def _is_asked_again(self, key: Any) -> bool:

@@ -1,7 +1,7 @@
-"""A part of the machine that declares itself once: its parameters, its counters, and the laws that these obey.
+"""A part of the machine that declares itself once: its counters, and the laws that these obey.
 
-From a declaration follow the section of a GPU's configuration (schema, defaults, ranges, the reference of fields), the
-columns of results files, the check of files, JSON, the text report and the random machines of the tests.
+From a declaration follow the columns of results files, the check of files, JSON, the text report and the random
+machines of the tests. The fields of the part are a section of a GPU's configuration (memsim.gpu.memory).
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.geometry import Problem
-from memsim.gpu.section import Section
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -40,7 +39,7 @@ class Component:
 
     Attributes:
         section: its name, and that of its section of the configuration.
-        parameters: the section, with default, range and description of every field; its first field chooses the kind.
+        chooser: the field of this section that chooses the kind.
         off: the kind with which the part does not exist.
         counters: of one trial; by name in files and JSON, what is counted, in what unit.
         laws: what always holds between them; by the words that say that it does not, whether it does.
@@ -53,7 +52,7 @@ class Component:
     """
 
     section: str
-    parameters: type[Section]
+    chooser: str
     off: str | int
     counters: Mapping[str, str]
     laws: Mapping[str, Callable[[Counts], Any]]
@@ -62,16 +61,6 @@ class Component:
     l2_reads: Callable[[Counts, Any, Any], Any] = lambda of, kind, reads: reads
     levels: Callable[[Mapping[str, float]], dict[str, dict[str, float]]] = lambda of: {}
     is_compiled: bool = False
-
-    @property
-    def chooser(self) -> str:
-        """The field that chooses the kind.
-
-        >>> from memsim.gpu.prefetcher import PREFETCHER
-        >>> PREFETCHER.chooser
-        'kind'
-        """
-        return next(iter(self.parameters.model_fields))
 
     def is_on(self, configuration: Mapping[str, Any]) -> bool:
         """Whether a configuration (of plain data, by section) has the part."""

@@ -20,11 +20,8 @@ from pydantic_core import PydanticCustomError
 from memsim.gpu import rules
 from memsim.gpu.architecture import Architecture, architecture, architecture_number
 from memsim.gpu.cores import L1, SM, LaunchCost
-from memsim.gpu.memory import L2, Dram
-from memsim.gpu.memory_side import MemorySide
-from memsim.gpu.prefetcher import Prefetcher
+from memsim.gpu.memory import L2, Dram, MemorySide, Prefetcher, Translation
 from memsim.gpu.section import Section
-from memsim.gpu.translation import Translation
 from memsim.support.errors import InputError
 
 MID_LAUNCH = "mid_launch"

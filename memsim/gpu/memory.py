@@ -1,12 +1,14 @@
-"""A GPU's memory beyond the SMs as data: L2 and DRAM."""
+"""A GPU's memory beyond the SMs as data: translation, L2 and its prefetcher, caches behind L2, and DRAM."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
 from memsim.gpu.choices import DramPolicy, Inclusion, IndexHash, Replacement, RowPolicy, WriteHit, WriteMiss, WriteTurns
+from memsim.gpu.memory_side import NAMES, MemorySideLevel
+from memsim.gpu.prefetcher import PrefetcherKind
 from memsim.gpu.section import Section, present_name
 
 
@@ -164,3 +166,72 @@ class Dram(Section):
         ge=0, le=10**5, description="latency from L2 to the channel and back, in addition to the timing constraints"
     )
     timing: DramTiming
+
+
+class Prefetcher(Section):
+    """The hardware prefetcher of L2."""
+
+    kind: PrefetcherKind = Field(PrefetcherKind.none, description="which lines are prefetched into L2; none: no line")
+    degree: int = Field(2, ge=1, le=64, description="lines that one request makes it fetch at most")
+    distance: int = Field(4, ge=1, le=256, description="lines or strides that it runs ahead of the request")
+    entries: int = Field(64, ge=1, le=4096, description="strides or streams that it tracks; the oldest is replaced")
+    training: int = Field(2, ge=1, le=16, description="near misses in one direction that make a stream")
+    page_bytes: int = Field(4096, ge=256, le=2**30, description="aligned bytes that no prefetch leaves")
+
+
+_Cycles = Annotated[int, Field(ge=2, le=10**5)]
+
+
+class MemorySide(Section):
+    """The cache levels between L2 and DRAM."""
+
+    levels: int = Field(0, ge=0, le=len(NAMES), description="cache levels between L2 and DRAM, from L2 on; 0: none")
+    size_bytes: tuple[Annotated[int, Field(ge=1, le=2**34)], ...] = Field(
+        (), description="of each level: capacity of all slices together"
+    )
+    line_bytes: tuple[Annotated[int, Field(ge=32, le=256)], ...] = Field(
+        (), description="of each level: bytes per line; validity is per 32-byte sector"
+    )
+    ways: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field((), description="of each level: associativity")
+    slices: tuple[Annotated[int, Field(ge=1, le=256)], ...] = Field(
+        (), description="of each level: slices, each with a share of the addresses"
+    )
+    slice_interleave_bytes: tuple[Annotated[int, Field(ge=32, le=2**30)], ...] = Field(
+        (), description="of each level: consecutive bytes per slice"
+    )
+    slice_hash: tuple[IndexHash, ...] = Field((), description="of each level: hash from address to slice")
+    set_hash: tuple[IndexHash, ...] = Field((), description="of each level: hash from line number to set")
+    replacement: tuple[Replacement, ...] = Field((), description="of each level: replacement policy")
+    hit_latency_cycles: tuple[_Cycles, ...] = Field(
+        (), description="of each level: load-to-use latency of a hit without queueing"
+    )
+    slice_bytes_per_cycle: tuple[Annotated[int, Field(ge=1, le=2**16)], ...] = Field(
+        (), description="of each level: bytes that a slice reads or writes per SM cycle"
+    )
+
+    @property
+    def each(self) -> list[MemorySideLevel]:
+        """The levels, from L2 on."""
+        fields = [name for name in type(self).model_fields if name != "levels"]
+        return [
+            MemorySideLevel(NAMES[k], **{name: getattr(self, name)[k] for name in fields}) for k in range(self.levels)
+        ]
+
+
+class Translation(Section):
+    """Address translation between L1, which is tagged with virtual addresses, and L2: TLBs and page walks."""
+
+    enabled: bool = Field(False, description="whether addresses are translated before L2")
+    page_bytes: int = Field(2097152, ge=4096, le=2**30, description="page size, and reach of an entry of an SM's TLB")
+    sm_entries: int = Field(16, ge=1, le=4096, description="entries of the TLB of an SM")
+    sm_ways: int = Field(16, ge=1, le=4096, description="associativity of the TLB of an SM")
+    sm_misses: int = Field(16, ge=1, le=4096, description="maximum number of outstanding misses of the TLB of an SM")
+    shared_entries: int = Field(256, ge=1, le=2**20, description="entries of the shared TLB")
+    shared_ways: int = Field(16, ge=1, le=4096, description="associativity of the shared TLB")
+    shared_page_bytes: int = Field(33554432, ge=4096, le=2**40, description="reach of an entry of the shared TLB")
+    shared_latency_cycles: int = Field(
+        10, ge=1, le=10**5, description="latency from a miss of an SM's TLB to its fill, on a hit in the shared TLB"
+    )
+    starts_warm: bool = Field(True, description="whether the shared TLB begins with the trace's pages, as after copies")
+    walkers: int = Field(32, ge=1, le=4096, description="page walks at the same time")
+    walk_levels: int = Field(4, ge=1, le=6, description="dependent loads per page walk, each through L2")

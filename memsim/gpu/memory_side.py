@@ -1,4 +1,4 @@
-"""The declaration of the cache levels between L2 and DRAM: parameters, counters, laws, figures of merit.
+"""The declaration of the cache levels between L2 and DRAM: counters, laws, figures of merit.
 
 Such a level caches what memory holds, whoever asks for it, and keeps no data that memory lacks (AMD CDNA 3 white paper,
 "AMD Infinity Cache"). Every field is a list with one entry per level, the level next to L2 first.
@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field
 
 from memsim.gpu.choices import OF_BITS, IndexHash, Replacement
 from memsim.gpu.component import Component, ComponentRatio, Counts
 from memsim.gpu.geometry import Problem, interleave_problems, power_of_two
-from memsim.gpu.section import Section
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -27,7 +25,7 @@ NAMES = ("l3", "l4")  # of the levels, in counters
 
 @dataclass(frozen=True)
 class MemorySideLevel:
-    """One level; its attributes are the fields of :class:`MemorySide`."""
+    """One level; its attributes are the fields of :class:`memsim.gpu.memory.MemorySide`."""
 
     name: str
     size_bytes: int
@@ -40,45 +38,6 @@ class MemorySideLevel:
     replacement: Replacement
     hit_latency_cycles: int
     slice_bytes_per_cycle: int
-
-
-_Cycles = Annotated[int, Field(ge=2, le=10**5)]
-
-
-class MemorySide(Section):
-    """The cache levels between L2 and DRAM."""
-
-    levels: int = Field(0, ge=0, le=len(NAMES), description="cache levels between L2 and DRAM, from L2 on; 0: none")
-    size_bytes: tuple[Annotated[int, Field(ge=1, le=2**34)], ...] = Field(
-        (), description="of each level: capacity of all slices together"
-    )
-    line_bytes: tuple[Annotated[int, Field(ge=32, le=256)], ...] = Field(
-        (), description="of each level: bytes per line; validity is per 32-byte sector"
-    )
-    ways: tuple[Annotated[int, Field(ge=1, le=64)], ...] = Field((), description="of each level: associativity")
-    slices: tuple[Annotated[int, Field(ge=1, le=256)], ...] = Field(
-        (), description="of each level: slices, each with a share of the addresses"
-    )
-    slice_interleave_bytes: tuple[Annotated[int, Field(ge=32, le=2**30)], ...] = Field(
-        (), description="of each level: consecutive bytes per slice"
-    )
-    slice_hash: tuple[IndexHash, ...] = Field((), description="of each level: hash from address to slice")
-    set_hash: tuple[IndexHash, ...] = Field((), description="of each level: hash from line number to set")
-    replacement: tuple[Replacement, ...] = Field((), description="of each level: replacement policy")
-    hit_latency_cycles: tuple[_Cycles, ...] = Field(
-        (), description="of each level: load-to-use latency of a hit without queueing"
-    )
-    slice_bytes_per_cycle: tuple[Annotated[int, Field(ge=1, le=2**16)], ...] = Field(
-        (), description="of each level: bytes that a slice reads or writes per SM cycle"
-    )
-
-    @property
-    def each(self) -> list[MemorySideLevel]:
-        """The levels, from L2 on."""
-        fields = [name for name in type(self).model_fields if name != "levels"]
-        return [
-            MemorySideLevel(NAMES[k], **{name: getattr(self, name)[k] for name in fields}) for k in range(self.levels)
-        ]
 
 
 def _problems(gpu: GPU) -> Iterator[Problem]:
@@ -164,7 +123,7 @@ def _hit_rate(level: str, of: Counts, _: float) -> float:
 
 MEMORY_SIDE = Component(
     section="memory_side",
-    parameters=MemorySide,
+    chooser="levels",
     off=0,
     problems=_problems,
     l2_reads=_l2_reads,

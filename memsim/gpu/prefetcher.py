@@ -1,4 +1,4 @@
-"""The declaration of the hardware prefetcher of L2: kinds, parameters, counters, laws, figures of merit.
+"""The declaration of the hardware prefetcher of L2: kinds, counters, laws, figures of merit.
 
 The figures of merit are those of Srinath, Mutlu, Kim and Patt, *Feedback Directed Prefetching*, HPCA 2007, section 2.2,
 and of Jain and Lin's survey for coverage. Everything counts 32-byte sectors unless it says otherwise.
@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from memsim.gpu.component import Component, ComponentRatio, Counts
 from memsim.gpu.geometry import Problem, power_of_two
-from memsim.gpu.section import Section
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -27,17 +24,6 @@ class PrefetcherKind(StrEnum):
     next_line = "next_line"  # the lines behind one that missed or was prefetched (Smith, ACM Comp. Surveys 14(3), 1982)
     stride = "stride"  # along the stride of an instruction on an SM (Chen and Baer, IEEE Trans. Computers 44(5), 1995)
     stream = "stream"  # ahead of runs of near misses in one direction (Srinath et al., HPCA 2007, section 2.1)
-
-
-class Prefetcher(Section):
-    """The hardware prefetcher of L2."""
-
-    kind: PrefetcherKind = Field(PrefetcherKind.none, description="which lines are prefetched into L2; none: no line")
-    degree: int = Field(2, ge=1, le=64, description="lines that one request makes it fetch at most")
-    distance: int = Field(4, ge=1, le=256, description="lines or strides that it runs ahead of the request")
-    entries: int = Field(64, ge=1, le=4096, description="strides or streams that it tracks; the oldest is replaced")
-    training: int = Field(2, ge=1, le=16, description="near misses in one direction that make a stream")
-    page_bytes: int = Field(4096, ge=256, le=2**30, description="aligned bytes that no prefetch leaves")
 
 
 def _ratio(part: float, total: float) -> float:
@@ -62,7 +48,7 @@ def _problems(gpu: GPU) -> Iterator[Problem]:
 
 PREFETCHER = Component(
     section="prefetcher",
-    parameters=Prefetcher,
+    chooser="kind",
     off=PrefetcherKind.none,
     problems=_problems,
     is_compiled=True,

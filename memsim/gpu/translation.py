@@ -5,33 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pydantic import Field
-
 from memsim.gpu.component import Component
 from memsim.gpu.geometry import Problem, power_of_two
-from memsim.gpu.section import Section
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
-
-
-class Translation(Section):
-    """Address translation between L1, which is tagged with virtual addresses, and L2: TLBs and page walks."""
-
-    enabled: bool = Field(False, description="whether addresses are translated before L2")
-    page_bytes: int = Field(2097152, ge=4096, le=2**30, description="page size, and reach of an entry of an SM's TLB")
-    sm_entries: int = Field(16, ge=1, le=4096, description="entries of the TLB of an SM")
-    sm_ways: int = Field(16, ge=1, le=4096, description="associativity of the TLB of an SM")
-    sm_misses: int = Field(16, ge=1, le=4096, description="maximum number of outstanding misses of the TLB of an SM")
-    shared_entries: int = Field(256, ge=1, le=2**20, description="entries of the shared TLB")
-    shared_ways: int = Field(16, ge=1, le=4096, description="associativity of the shared TLB")
-    shared_page_bytes: int = Field(33554432, ge=4096, le=2**40, description="reach of an entry of the shared TLB")
-    shared_latency_cycles: int = Field(
-        10, ge=1, le=10**5, description="latency from a miss of an SM's TLB to its fill, on a hit in the shared TLB"
-    )
-    starts_warm: bool = Field(True, description="whether the shared TLB begins with the trace's pages, as after copies")
-    walkers: int = Field(32, ge=1, le=4096, description="page walks at the same time")
-    walk_levels: int = Field(4, ge=1, le=6, description="dependent loads per page walk, each through L2")
 
 
 def _problems(gpu: GPU) -> Iterator[Problem]:
@@ -48,7 +26,7 @@ def _problems(gpu: GPU) -> Iterator[Problem]:
 
 TRANSLATION = Component(
     section="translation",
-    parameters=Translation,
+    chooser="enabled",
     off=False,
     problems=_problems,
     is_compiled=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 
@@ -12,9 +12,7 @@ from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
 from memsim.hierarchy.draws import with_start_alignment
-from memsim.hierarchy.mapping import AddressLayout, layout
-from memsim.support.files import writing
-from memsim.trace.coalesce import coalesce
+from memsim.hierarchy.mapping import AddressLayout
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
@@ -28,10 +26,10 @@ class Execution:
     Attributes:
         gpu: the GPU, with as much of its L1 as the kernel's shared memory leaves, and with its start of blocks decided.
         occupancy: what one SM holds of the kernel.
-        folder: of the files that :meth:`prepare` writes; the caller owns it.
+        folder: of the coalesced trace; the caller owns it.
         trace: the trace's file, for messages.
         digest: the trace's.
-        layout_folder: of the layout, where it is not that of the other files.
+        layout_folder: of its layout; None while it is not made (:mod:`memsim.montecarlo.shared_stages`).
     """
 
     gpu: GPU
@@ -52,28 +50,6 @@ class Execution:
         held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
         return cls(with_start_alignment(carved(gpu, held), trace), held, Path(folder), trace.path, trace.digest)
 
-    def prepare(self, trace: Trace) -> None:
-        """Coalesce the trace for the GPU and lay it out, into the files.
-
-        Raises:
-            InputError: a trace that does not fit the GPU, or a folder that cannot be written.
-        """
-        coalesce(trace, self.gpu, self.folder)
-        self.lay_out()
-
-    def lay_out(self) -> None:
-        """Lay the coalesced trace out, into files.
-
-        Raises:
-            InputError: the folder cannot be written.
-        """
-        with writing(self.folder):
-            save_layout(self._layout_folder, layout(Transactions.load(self.folder), self.gpu))
-
-    def share_layout(self, other: Execution) -> Execution:
-        """The same with the layout of another trace of the same line numbers on the same GPU."""
-        return replace(self, layout_folder=other._layout_folder)
-
     @property
     def resident(self) -> int:
         """Blocks one SM holds at a time."""
@@ -92,11 +68,8 @@ class Execution:
     @cached_property
     def layout(self) -> AddressLayout:
         """Where its lines live, while pages are not placed at random."""
-        return load_layout(self._layout_folder)
-
-    @property
-    def _layout_folder(self) -> Path:
-        return self.layout_folder or self.folder
+        assert self.layout_folder is not None
+        return load_layout(self.layout_folder)
 
     def __reduce__(self) -> tuple[type[Execution], tuple[object, ...]]:
         # Another process maps the files itself.

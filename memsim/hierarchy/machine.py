@@ -39,7 +39,6 @@ LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 _WRITTEN_FIRST = {
     "requests", "free_requests", "mshr_targets", "free_mshr_targets", "loads", "free_loads", "rings",
     "signals", "freed", "allocated_at", "writers", "fetch_of", "fill_ways", "packet_ways", "written", "commands", "log",
-    "wanted",
 }  # fmt: skip
 _OF_TRACE = ("instructions", "lines", "masks", "partial", "merged", "words", "local", "phase", "divergences")
 # What L2 keeps from one launch to the next.
@@ -414,7 +413,6 @@ def _channels(gpu: GPU, sectors: np.ndarray, commands: int) -> dict[str, Any]:
     return dict(
         **dram_state.new_channels(gpu.dram),
         p=dram_parameters(gpu),
-        wanted=np.zeros(gpu.dram.banks, np.int64),
         queues=new_queues(gpu.dram.channels),
         entries=-(-sectors // gpu.dram.entry_sectors),
         commands=np.zeros(commands, dram_state.COMMAND),

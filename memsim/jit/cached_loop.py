@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from numba.core.caching import FunctionCache
@@ -38,7 +38,8 @@ class CachedLoop(FunctionCache):
     def save_overload(self, signature: Any, data: Any) -> None:
         if not being_compiled():
             self._open()
-            super().save_overload(signature, data)
+            with suppress(OSError):  # a full disk: the loop is compiled again next time
+                super().save_overload(signature, data)
         for call in counts.when_compiled:
             call()
 

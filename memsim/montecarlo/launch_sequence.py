@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from threading import Event, Thread
@@ -23,6 +23,7 @@ from memsim.montecarlo.demand import add_demand, demand
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, tables, worthwhile_jobs
+from memsim.montecarlo.shared_stages import laid_out
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import arrays_of, trial_of
 from memsim.support.progress import phase
@@ -150,11 +151,14 @@ class LaunchSequences:
         return texts | {"sources": trace.sources}
 
     def _undescribed(self) -> dict[int, Trace]:
-        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU."""
+        """Traces of described launches, one of each content, of which it is not known what they ask of the GPU.
+
+        The longest ones come first, so that they are not what is waited for at the end.
+        """
         found = {self.contents[position]: position for position in reversed(self.described)}
         return {
             position: self.traces[position]
-            for content, position in found.items()
+            for content, position in sorted(found.items(), key=lambda one: -self.traces[one[1]].n_instructions)
             if content not in self._demand and not self._cached(position).has_demand
         }
 
@@ -202,13 +206,9 @@ class LaunchSequences:
             lines = np.load(path)
             np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
             np.save(column_path(execution.folder, "line_address"), every)
-        first, *others = executions.values()
-        first.lay_out()
-        for execution in others:
-            if execution.gpu.l1 == first.gpu.l1:
-                executions[execution.digest] = execution.share_layout(first)
-            else:  # its shared memory leaves another L1, with another number of sets
-                execution.lay_out()
+        first = next(iter(executions.values())).folder  # shared memory may leave launches other sets of L1
+        for digest, execution in executions.items():
+            executions[digest] = replace(execution, layout_folder=laid_out(first, execution.gpu))
         self._executions = {position: executions[one.digest] for position, one in self._executions.items()}
         self._prepared = True
 

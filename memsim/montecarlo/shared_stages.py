@@ -53,15 +53,24 @@ def prepared(execution: Execution, trace: Given) -> tuple[Execution, dict[str, f
 
     transactions = made_once(stage_folder, "transactions", execution.gpu, coalesced)
     then = perf_counter()
-
-    def laid_out(folder: Path, gpu: GPU) -> None:
-        folder.mkdir()
-        with phase("laying out"), writing(folder):
-            save_layout(folder, layout(_transactions(transactions), gpu))
-
-    layout_folder = made_once(transactions, "layout", execution.gpu, laid_out)
+    layout_folder = laid_out(transactions, execution.gpu)
     seconds = {"coalescing": then - begin, "laying out": perf_counter() - then}
     return replace(execution, folder=transactions, layout_folder=layout_folder), seconds
+
+
+def laid_out(transactions: Path, gpu: GPU) -> Path:
+    """The folder of the layout of a coalesced trace on a GPU.
+
+    Raises:
+        InputError: it cannot be written.
+    """
+
+    def put(folder: Path, gpu: GPU) -> None:
+        folder.mkdir()
+        with phase("laying out"), writing(folder):
+            save_layout(folder, layout(Transactions.load(transactions), gpu))
+
+    return made_once(transactions, "layout", gpu, put)
 
 
 def opened(execution: Execution, trace: Given) -> Trace:

@@ -15,7 +15,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from memsim.gpu.prefetcher import Prefetcher, PrefetcherKind
+from memsim.gpu.memory import Prefetcher
+from memsim.gpu.prefetcher import PrefetcherKind
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ _RC: Any = {
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
+    "axes.titley": 1.0,  # where it would be put without ticks above the panel; to look for these took a tenth of a page
     "axes.labelcolor": INK,
     "axes.edgecolor": "#5A5A5A",
     "axes.linewidth": 0.7,

@@ -16,6 +16,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.reference_trial import reference_model
+from memsim.montecarlo.shared_stages import prepared
 from memsim.reference.dram import RD, WR, Channel
 from memsim.reference.l2 import L2Slice
 from memsim.reference.model import ReferenceModel
@@ -206,8 +207,7 @@ def recorded_replay(trace: Trace, gpu: GPU, *, sm: int = 0, most: int = TRANSACT
     if not 0 <= sm < gpu.sm.count:
         raise InputError("--sm", str(sm), f"is not an SM of {gpu.name}; it has 0 to {gpu.sm.count - 1}")
     with Scratch() as folder:
-        execution = Execution.of(trace, gpu, folder)
-        execution.prepare(trace)
+        execution, _ = prepared(Execution.of(trace, gpu, folder), trace)
         seeds, _ = np.random.SeedSequence(seed, spawn_key=(0,)).spawn(2)
         model, _, _ = reference_model(execution.transactions, execution, execution.layout, seeds, most)
         recorder = SpanRecorder(model, sm)

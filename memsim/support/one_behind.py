@@ -1,10 +1,13 @@
-"""Work that another thread does while this one makes what it works on next."""
+"""Work that another thread does at the same time: on what this one made before, or for what it needs next."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+_END = object()
 
 
 class OneBehind:
@@ -27,7 +30,20 @@ class OneBehind:
         """Begin a call; the one before has been waited for."""
         self._under_way = self._thread.submit(work, *args)
 
-    def wait(self) -> None:
-        """Wait for the call under way; it raises what the call raised."""
-        if self._under_way is not None:
-            self._under_way.result()
+    def wait(self) -> Any:
+        """Wait for the call under way; it returns what the call returned, and raises what the call raised."""
+        return self._under_way.result() if self._under_way is not None else None
+
+
+def read_ahead(items: Iterable[Item], name: str) -> Iterator[Item]:
+    """The items of an iterable, each made by another thread while the caller works on the one before.
+
+    >>> list(read_ahead("abc", "reader"))
+    ['a', 'b', 'c']
+    """
+    with OneBehind(name) as thread:
+        left = iter(items)
+        thread.start(next, left, _END)
+        while (item := thread.wait()) is not _END:
+            thread.start(next, left, _END)
+            yield item

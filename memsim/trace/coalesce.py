@@ -17,6 +17,7 @@ from memsim.gpu.choices import Divergence
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import resident_blocks
 from memsim.support.errors import InputError
+from memsim.support.one_behind import read_ahead
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, local_stores, make_rules
 from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
@@ -86,7 +87,7 @@ def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn], progress
     columns["mixes"].append(trace.issue.mixes)
     columns["local"].append(local_stores(trace.ops, gpu))
     coalescer = _Coalescer(trace, gpu, columns)
-    for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
+    for chunk in read_ahead(trace.chunks(CHUNK_INSTRUCTIONS), "memsim-reader"):
         coalescer.take(chunk)
         if progress:
             progress(int(trace.first_instruction[chunk.warps.stop]))

@@ -23,6 +23,7 @@ from memsim.montecarlo.demand import executed
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, tables, versions
+from memsim.montecarlo.shared_stages import prepared
 from memsim.montecarlo.trial_cache import cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import TrialJob, run_trial
@@ -178,8 +179,7 @@ def _replayed(common: _ReplaySettings, item: _Item) -> _Transformed:
 def _trials(common: _ReplaySettings, transform: Transform) -> Trials:
     trace, gpu = transform.of(common.trace, common.gpu)
     with Scratch() as folder:
-        execution = Execution.of(trace, gpu, folder)
-        execution.prepare(trace)
+        execution, _ = prepared(Execution.of(trace, gpu, folder), trace)
         job = TrialJob(execution, common.seed, common.warm)
         finished = {number: run_trial(job, number) for number in common.trials}
         ops, arrays = tables(trace)

@@ -37,6 +37,30 @@ int main() {
 }
 """
 
+OLDER_TEMPLATES = """#include <cub/cub.cuh>
+#include <thrust/device_vector.h>
+#include <thrust/transform.h>
+struct twice : public thrust::unary_function<int, int> {
+    __host__ __device__ int operator()(int x) const { return 2 * x; }
+};
+int main() {
+    thrust::device_vector<int> x(100, 3), y(100), sum(1);
+    thrust::transform(x.begin(), x.end(), y.begin(), twice());
+    cub::TransformInputIterator<int, twice, int*> doubled(thrust::raw_pointer_cast(y.data()), twice());
+    size_t bytes = 0, edges = 7;
+    cub::DeviceReduce::Reduce(nullptr, bytes, doubled, sum.begin(), 100, cub::Sum(), 0);
+    thrust::device_vector<char> room(bytes);
+    cub::DeviceReduce::Reduce(room.data().get(), bytes, doubled, sum.begin(), 100, cub::Sum(), 0);
+    cudaGraph_t graph;
+    cudaGraphNode_t nodes[2];
+    cudaGraphCreate(&graph, 0);
+    for (auto& one : nodes) cudaGraphAddEmptyNode(&one, graph, nullptr, 0);
+    cudaGraphAddDependencies(graph, nodes, nodes + 1, 1);
+    cudaGraphGetEdges(graph, nullptr, nullptr, &edges);
+    return sum[0] != 1200 || edges != 1;
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
@@ -65,6 +89,17 @@ def test_builds_of_older_programs_compile_too(program, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "error" not in done.stderr
+
+
+def test_older_thrust_and_cub_compile_in_older_dialect(program, tmp_path):
+    """What CCCL 3.0 removed, and signatures of graphs, in a build that asks for C++14."""
+    source = tmp_path / "templates.cu"
+    source.write_text(OLDER_TEMPLATES)
+    command = [sys.executable, "-m", "memsim", "nvcc", "-std=c++14", source, "-o", tmp_path / "templates"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = memsim.capture(tmp_path / "templates", to_end=True, out=tmp_path / "t.h5")  # it checks its results
+    assert found.trace
 
 
 def test_other_errors_stay_as_nvcc_reports_them(program, tmp_path):

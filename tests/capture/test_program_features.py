@@ -205,3 +205,21 @@ def test_openmp_is_linked_where_its_header_is(tmp_path):
         "  return cudaDeviceSynchronize() || omp_get_max_threads() != 3; }\n"
     )
     assert memsim.capture(program, to_end=True, out=tmp_path / "t.h5").exit_code == 0
+
+
+def test_times_of_the_hosts_clock_are_noted(tmp_path):
+    """They are the simulator's; those of events are simulated."""
+    program = tmp_path / "clock.cu"
+    program.write_text(
+        "#include <chrono>\n__global__ void k(int* x) { *x = 1; }\n"
+        "int main(int n, char**) { int* x; cudaMalloc(&x, 4); auto now = std::chrono::steady_clock::now();\n"
+        "  k<<<1, 1>>>(x); cudaDeviceSynchronize(); return now == std::chrono::steady_clock::now(); }\n"
+    )
+    captured = memsim.capture(program, out=tmp_path / "t.h5", to_end=True)
+    assert [note for note in captured.notes if "the host's clock" in note]
+    program.write_text(program.read_text().replace("cudaDeviceSynchronize()", EVENT_TIME))
+    captured = memsim.capture(program, out=tmp_path / "e.h5", to_end=True)
+    assert not [note for note in captured.notes if "the host's clock" in note]
+
+
+EVENT_TIME = "cudaEvent_t a; float t; cudaEventCreate(&a); cudaEventRecord(a); cudaEventElapsedTime(&t, a, a)"

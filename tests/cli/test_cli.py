@@ -184,6 +184,19 @@ def test_help_loads_nothing_slow():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+def test_numpy_starts_no_threads_in_a_command():
+    code = (
+        "import os, memsim.cli.commands as commands\n"
+        "def work():\n"
+        "    import numpy\n"
+        "    print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THREADS' in os.environ)\n"
+        "commands.application = lambda words: work\n"
+        "commands.main()"
+    )
+    given = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    assert subprocess.check_output([sys.executable, "-c", code], text=True, env=given) == "1 False\n"
+
+
 @pytest.mark.slow
 def test_a_replay_loads_nothing_that_only_compiling_needs(files):
     """The loops are on disk: Numba's NumPy, for which it looks for SciPy's linear algebra, takes half a second."""
@@ -206,11 +219,21 @@ def test_a_command_built_alone_has_the_same_options():
         assert list(getattr(alone[name], "commands", ())) == list(getattr(command, "commands", ()))
 
 
-def test_showing_a_result_does_not_load_numba(files):
+def test_showing_a_result_loads_nothing_slow(files):
     code = (
         "import sys; from memsim.cli import app; "
         f"app(['show', {str(files / 'result.h5')!r}, '-q'], standalone_mode=False); "
-        "print(sorted({'numba', 'matplotlib', 'simpy'} & set(sys.modules)))"
+        "print(sorted({'numba', 'matplotlib', 'simpy', 'pydantic', 'scipy'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
+
+
+def test_a_page_of_results_loads_nothing_slow(files):
+    result, page = str(files / "result.h5"), str(files / "page.html")
+    code = (
+        "import sys; from memsim.cli import app; "
+        f"app(['report', {result!r}, '--quick', '-o', {page!r}, '-f'], standalone_mode=False); "
+        "print(sorted({'numba', 'simpy', 'scipy', 'matplotlib.pyplot'} & set(sys.modules)))"
     )
     assert subprocess.check_output([sys.executable, "-c", code], text=True).splitlines()[-1] == "[]"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.functional_walk import TO_DRAM, TO_L2, can_walk, walk
 from memsim.hierarchy.system import System
+from memsim.montecarlo.shared_stages import prepared
 
 SMALL = {
     "sm.count": 2, "stochastic.start_alignment": False, "l2.size_bytes": 128 << 10, "l1.size_bytes": 16 << 10,
@@ -24,9 +27,7 @@ def launch(tmp_path_factory):
     """A launch of 256 blocks on a small machine with small caches."""
     trace = memsim.trace("saxpy", n=256 * 256, gpu="tesla-v100", blocks="all")
     gpu = override(load_gpu("tesla-v100"), SMALL)
-    execution = Execution.of(trace, gpu, tmp_path_factory.mktemp("launch"))
-    execution.prepare(trace)
-    return execution
+    return prepared(Execution.of(trace, gpu, tmp_path_factory.mktemp("launch")), trace)[0]
 
 
 def system(execution: Execution, sample: BlockSample | None = None, resident: int | None = None) -> System:
@@ -56,7 +57,7 @@ def test_weights_are_all_skipped_transactions(launch):
 
 def test_walk_leaves_lines_that_replay_leaves(launch):
     """One block at a time on one SM: then both carry accesses out in the same order."""
-    one = Execution(override(launch.gpu, {"sm.count": 1}), launch.occupancy, launch.folder, launch.trace)
+    one = replace(launch, gpu=override(launch.gpu, {"sm.count": 1}))
     replayed, walked = system(one, resident=1), system(one, resident=1)
     trial = replayed.run()
     traffic = walk(walked.machine, 1, walked.first, walked.end)
@@ -82,8 +83,7 @@ def test_an_inclusive_l2_is_not_walked(name, known):
 
 def test_two_partitions_are_walked(tmp_path):
     trace = memsim.trace("saxpy", n=64 * 256, gpu="a100", blocks="all")
-    execution = Execution.of(trace, override(load_gpu("a100"), {"sm.count": 4}), tmp_path)
-    execution.prepare(trace)
+    execution, _ = prepared(Execution.of(trace, override(load_gpu("a100"), {"sm.count": 4}), tmp_path), trace)
     walked = system(execution)
     traffic = walk(walked.machine, 4, walked.first, walked.end)
     assert traffic[TO_L2] >= traffic[TO_DRAM] > 0

@@ -12,6 +12,7 @@ import memsim
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.system import System
+from memsim.montecarlo.shared_stages import prepared
 
 
 @pytest.fixture
@@ -25,8 +26,7 @@ def without_collector():
 def test_a_finished_system_is_freed_at_once(tmp_path, without_collector):
     trace = memsim.trace("saxpy", n=1 << 10, gpu="tesla-v100", blocks="all")
     gpu = override(load_gpu("tesla-v100"), {"sm.count": 2})
-    execution = Execution.of(trace, gpu, tmp_path)
-    execution.prepare(trace)
+    execution, _ = prepared(Execution.of(trace, gpu, tmp_path), trace)
     seeds = np.random.SeedSequence(0)
     System(execution.transactions, execution.gpu, execution.resident, seeds).run()  # which loads the loops
     gc.collect()

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -21,6 +22,7 @@ from places import ROOT
 from memsim.jit import compiled
 from memsim.jit.compiled import loop
 from memsim.jit.loop_cache import BAKED_IN, MOST_FOLDERS, digest
+from tests.support.full_disk import limit_files
 
 PACKAGE = ROOT / "memsim"
 
@@ -90,6 +92,15 @@ def test_loop_from_disk_is_taken_in_by_another(tmp_path):
         run = subprocess.run([sys.executable, str(script)], env=paths, capture_output=True, text=True)
         found, alone, counted = map(int, run.stdout.split())
         assert found == hits and 0 < alone < 64 and counted == alone, run.stderr
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_full_disk_does_not_stop_a_compilation(tmp_path):
+    environment = os.environ | {"MEMSIM_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILE_ONE_LOOP]
+    limit = partial(limit_files, 512, 512)
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, preexec_fn=limit)
+    assert (run.stdout, run.stderr) == ("1\n", "")
 
 
 def test_a_bar_counts_what_is_compiled(monkeypatch, tmp_path):

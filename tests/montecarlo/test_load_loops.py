@@ -12,6 +12,7 @@ from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.system import System
 from memsim.jit.compile_entry import _types
 from memsim.montecarlo.load_loops import _has_another_core, _system
+from memsim.montecarlo.shared_stages import prepared
 
 FIRST_USE = """
 import sys
@@ -64,8 +65,7 @@ def test_loaded_loops_are_those_of_mapped_traces(gpu, tmp_path):
     """A loop is compiled for the types of its arguments: those of files on disk are the types that were loaded for."""
     machine = memsim.load_gpu(gpu)
     trace = memsim.trace("saxpy", n=256, out=tmp_path / "t.h5")
-    execution = Execution.of(trace, machine, tmp_path)
-    execution.prepare(trace)
+    execution, _ = prepared(Execution.of(trace, machine, tmp_path), trace)
     mapped = System(execution.transactions, machine, 1, np.random.SeedSequence(0), execution.layout).machine
     loaded = _system(machine).machine
     for level in ("sms", "translation", "slices", "channels"):

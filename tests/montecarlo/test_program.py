@@ -14,6 +14,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo import shared_stages
 from memsim.report.page.result import command
 from memsim.support.errors import InputError
 from memsim.why.gains import with_gains
@@ -107,8 +108,8 @@ def test_program_ends_when_its_total_time_is_known(tmp_path):
 
 
 def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
-    trace, laid_out, before = traced(tmp_path, "there"), [], Execution.lay_out
-    monkeypatch.setattr(Execution, "lay_out", lambda one: laid_out.append(one) or before(one))
+    trace, laid_out, before = traced(tmp_path, "there"), [], shared_stages.layout
+    monkeypatch.setattr(shared_stages, "layout", lambda *given: laid_out.append(given) or before(*given))
     memsim.simulate_program([trace, trace, trace], GPU, trials=1)
     assert len(laid_out) == 1
 

@@ -10,6 +10,7 @@ from profile_traces import random_transactions
 import memsim
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.shared_stages import prepared
 from memsim.profile.op_profile import OCTAVES
 from memsim.profile.ops import profile
 from memsim.profile.order import interleaved
@@ -24,9 +25,7 @@ GPU = load_gpu("tesla-v100")
 
 def _profile(trace):
     with Scratch() as folder:
-        execution = Execution.of(trace, GPU, folder)
-        execution.prepare(trace)
-        return profile(trace, execution)
+        return profile(trace, prepared(Execution.of(trace, GPU, folder), trace)[0])
 
 
 def _by_sets(trace, tx):

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from memsim.gpu.choices import Replacement
 from memsim.gpu.components import COUNTERS, counts_of
 from memsim.gpu.config import GPU
-from memsim.gpu.memory_side import MEMORY_SIDE, MemorySide
+from memsim.gpu.memory import MemorySide
+from memsim.gpu.memory_side import MEMORY_SIDE
 from memsim.hierarchy.system import System
 from memsim.reference.model import ReferenceModel
 from memsim.support.errors import InputError

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from memsim.gpu.components import COMPONENTS, COUNTERS, counts_of
 from memsim.gpu.config import GPU
-from memsim.gpu.prefetcher import PREFETCHER, Prefetcher, PrefetcherKind
+from memsim.gpu.memory import Prefetcher
+from memsim.gpu.prefetcher import PREFETCHER, PrefetcherKind
 from memsim.hierarchy.parameters import longest_quantum
 from memsim.hierarchy.system import System
 from memsim.reference.prefetcher import PREFETCHERS, Observed, PrefetchUnit
@@ -179,7 +180,8 @@ def test_wrong_prefetchers_are_refused(changes, words):
 def test_every_component_is_declared_whole():
     for one in COMPONENTS:
         assert one.is_on({one.section: {one.chooser: one.off}}) is False and not one.is_on({})
-        assert all(field.description for field in one.parameters.model_fields.values())
+        fields = GPU.model_fields[one.section].annotation.model_fields
+        assert next(iter(fields)) == one.chooser and all(field.description for field in fields.values())
         assert all(one.counters.values()) and one.laws
     assert set(PREFETCHERS) == set(PrefetcherKind) - {PrefetcherKind.none}
 

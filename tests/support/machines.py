@@ -28,7 +28,7 @@ from memsim.gpu.choices import (
 )
 from memsim.gpu.component import Component
 from memsim.gpu.config import GPU, gpu_from_dict
-from memsim.gpu.pipes import Pipes
+from memsim.gpu.cores import Pipes
 from memsim.gpu.translation import TRANSLATION
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import (
@@ -264,7 +264,7 @@ def component(draw, declaration: Component, most: int = 8) -> dict[str, Any]:
     Fields that are lists, with an entry per level, are left to the tests of that component.
     """
     own: dict[str, Any] = {}
-    for name, field in declaration.parameters.model_fields.items():
+    for name, field in GPU.model_fields[declaration.section].annotation.model_fields.items():
         if isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum):
             own[name] = draw(_of(field.annotation))
             continue

@@ -153,8 +153,19 @@ def answer(m, c, r, time):
 
 
 @inlined
+def prefetch_heads(m, c):
+    """Prefetch the oldest request of each bank, if there are about as many: since the last quantum, other levels have
+    used the host's caches."""
+    queued = m.channels[c].reads + m.channels[c].writes
+    if queued >= m.p[0].banks:
+        for q in range(2 * c * m.p[0].banks, 2 * (c + 1) * m.p[0].banks):
+            prefetch(m.requests, m.bank_queues[q].head)
+
+
+@inlined
 def advance_channel(m, c, end):
     """Advance one channel to the DRAM cycle `end`."""
+    prefetch_heads(m, c)
     clock = m.channels[c].clock
     while clock < end:
         due = clock >= m.channels[c].refresh

@@ -104,10 +104,24 @@ def wants_row(m, c, direction, bank):
 def next_row(m, c, direction, clock, closed):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open; with `closed` only of banks that need no precharge. (NEVER, NO_AGE) if there is none."""
-    banks = c * m.p[0].banks
+    oldest = NO_AGE
     for k in range(m.p[0].banks):
-        m.wanted[k] = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
-    return soonest(m, m.wanted, 0, m.row_ready, banks, clock)
+        oldest = min(oldest, wants_next(m, c, direction, k, closed))
+    banks = c * m.p[0].banks
+    if oldest == NO_AGE or m.row_ready[banks + bank_of(oldest)] <= clock:
+        return NEVER if oldest == NO_AGE else clock, oldest
+    rank = NO_AGE
+    for k in range(m.p[0].banks):
+        rank = min(rank, rank_of(wants_next(m, c, direction, k, closed), m.row_ready[banks + k], clock))
+    return ranked(rank, clock)
+
+
+@inlined
+def wants_next(m, c, direction, bank, closed):
+    """As `wants_row`; with `closed`, NO_AGE of a bank whose row is open."""
+    if closed and m.banks[c * m.p[0].banks + bank].row >= 0:
+        return NO_AGE
+    return wants_row(m, c, direction, bank)
 
 
 @inlined
@@ -128,23 +142,27 @@ def next_column(m, c, direction, clock):
 def first_ready(m, c, ages, direction, clock):
     """(Cycle, age) of the column command that can soonest go, of those of a direction with an age in `ages`."""
     base = (c * 2 + direction) * m.p[0].banks
-    return soonest(m, ages, base, m.column_ready, base, max(clock, bus_ready(m, c, direction)))
+    start = max(clock, bus_ready(m, c, direction))
+    oldest = NO_AGE
+    for k in range(m.p[0].banks):
+        oldest = min(oldest, ages[base + k])
+    if oldest == NO_AGE or m.column_ready[base + bank_of(oldest)] <= start:
+        return NEVER if oldest == NO_AGE else start, oldest
+    rank = NO_AGE
+    for k in range(m.p[0].banks):
+        rank = min(rank, rank_of(ages[base + k], m.column_ready[base + k], start))
+    return ranked(rank, start)
 
 
 @inlined
-def soonest(m, ages, age_at, ready, ready_at, start):
-    """(Cycle, age) of the command of a channel's banks that can soonest go from `start` on, the oldest in a cycle.
+def rank_of(age, ready, start):
+    """The rank of a command: the cycles from `start` until its bank is ready, then the age. The least goes first."""
+    return (max(ready - start, 0) << AGE_BITS) + age
 
-    Ages and the cycles in which banks are ready begin at `age_at` and `ready_at`. Mostly the oldest can go at once.
-    """
-    oldest = NO_AGE
-    for k in range(m.p[0].banks):
-        oldest = min(oldest, ages[age_at + k])
-    if oldest == NO_AGE or ready[ready_at + bank_of(oldest)] <= start:
-        return NEVER if oldest == NO_AGE else start, oldest
-    rank = NO_AGE  # cycles from `start` on, then the age
-    for k in range(m.p[0].banks):
-        rank = min(rank, (max(ready[ready_at + k] - start, 0) << AGE_BITS) + ages[age_at + k])
+
+@inlined
+def ranked(rank, start):
+    """(Cycle, age) of the command of a rank."""
     if rank >= NO_AGE:
         return NEVER, NO_AGE
     return start + (rank >> AGE_BITS), rank & ((1 << AGE_BITS) - 1)

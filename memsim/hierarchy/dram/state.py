@@ -63,7 +63,6 @@ class Channels(NamedTuple):
     column_ready: np.ndarray  # as head_age: earliest column command, of the bank and its group alone
     row_ready: np.ndarray  # [channel, bank] flat: earliest precharge of the open row, or activate if there is none
     started: np.ndarray  # as head_age: of the request that the bank has opened its row for and not served, else NO_AGE
-    wanted: np.ndarray  # [bank] ages that are compared for the next row command
     held: np.ndarray  # writes of each channel that are in no batch yet
     requests: np.ndarray
     to_dram: np.ndarray  # event queue

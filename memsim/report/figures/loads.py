@@ -31,7 +31,7 @@ def loads(result: RunResult) -> Figure:
     shown = most_waited(result, _BARS)
     figure, (shares, bars) = panels(1, 2, 9.6, 1.9 + 0.42 * max(len(shown), 3), width_ratios=[1, 3.4])
     shares.set_title("Share of latency")
-    bars.set_title("Expected latency by level")
+    bars.set_title("Expected latency by level", pad=21)  # above the axis in ns
     if waited:
         _shares(shares, result, waited, shown)
     else:

@@ -13,7 +13,6 @@ from memsim import __version__
 from memsim.analysis.program import ProgramResult
 from memsim.analysis.result import RunResult
 from memsim.report.figure_style import styled
-from memsim.report.page.program import of_program
 from memsim.report.page.result import of_result
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
@@ -67,7 +66,7 @@ def render(
         "style": _file("page.css"),
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'",
         "version": __version__,
-        "programs": [of_program(label, one, number, links) for number, (label, one) in enumerate(profiles.items())],
+        "programs": _programs(profiles, links) if profiles else [],
         "comparisons": _comparisons(results) if len(results) > 1 and not profiles else None,
         "results": [
             of_result(label, result, number, _bottlenecks(label, result, bottlenecks or {}))
@@ -76,6 +75,12 @@ def render(
         "studies": _studies(studies) if studies else [],
     }
     return _environment().get_template("page.html.j2").render(content)
+
+
+def _programs(profiles: Mapping[str, ProgramResult], links: Mapping[str, str]) -> list[dict[str, Any]]:
+    from memsim.report.page.program import of_program  # which needs GPUs and the host
+
+    return [of_program(label, one, number, links) for number, (label, one) in enumerate(profiles.items())]
 
 
 def _comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:

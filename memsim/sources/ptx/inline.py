@@ -118,7 +118,8 @@ class _Inliner:
         if one.name == "ret" and names.end:
             moved = replace(moved, opcode=("bra",), operands=(Symbol(names.end),))
         elif one.name in ("ld", "st") and one.has("param"):
-            moved = self._passed(moved, names)
+            self.inlined.body += self._passed(moved, names)
+            return
         self.inlined.body.append(moved)
 
     def _renamed(self, operand: Operand, names: _Names, own: set[str]) -> Operand:
@@ -141,8 +142,8 @@ class _Inliner:
             return Address(base, operand.offset, coordinates)  # type: ignore[arg-type]
         return operand
 
-    def _passed(self, one: Instruction, names: _Names) -> Instruction:
-        """A load or store of a call's parameter, as a move."""
+    def _passed(self, one: Instruction, names: _Names) -> list[Instruction]:
+        """A load or store of a call's parameter, as a move of each element."""
         address, value = (one.operands[1], one.operands[0]) if one.name == "ld" else (one.operands[0], one.operands[1])
         assert isinstance(address, Address)
         name = getattr(address.base, "name", "")
@@ -151,18 +152,16 @@ class _Inliner:
         elif name in names.passed:
             holder = name + names.suffix
         else:
-            return one
+            return [one]
         values = value.elements if isinstance(value, Vector) else (value,)
         width = int("".join(filter(str.isdigit, one.type))) // 8
-        held = []
-        for i in range(len(values)):
+        moves = []
+        for i, element in enumerate(values):
             register = f"{holder}@{address.offset + i * width}"
             self.inlined.registers.setdefault(register, f"b{8 * width}")
-            held.append(Register(register))
-        if len(values) > 1:
-            raise self._error(one, "passes vectors, which memsim does not support")
-        operands = (value, held[0]) if one.name == "ld" else (held[0], value)
-        return replace(one, opcode=("mov", f"b{8 * width}"), operands=operands)
+            operands = (element, Register(register)) if one.name == "ld" else (Register(register), element)
+            moves.append(replace(one, opcode=("mov", f"b{8 * width}"), operands=operands))
+        return moves
 
     def _call(self, one: Instruction, names: _Names, depth: int) -> None:
         """``call (results), function, (arguments)``."""

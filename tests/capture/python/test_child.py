@@ -103,6 +103,21 @@ assert str(measured("forward") + measured("backward")) == str([float("nan")] * 8
     assert _run(code, tmp_path, MEMSIM_NO_REPORTS="1") == "forward 1 a;forward 1 b;backward 1 a;backward 1 b;"
 
 
+@pytest.mark.parametrize("has_headers", [False, True])
+def test_torch_gets_the_toolkit_behind_a_script(tmp_path: Path, has_headers: bool) -> None:
+    """As it is where /usr/local/bin/nvcc calls the nvcc of another folder."""
+    real, called = tmp_path / "cuda", tmp_path / "local"
+    (called / "bin").mkdir(parents=True)
+    (called / "bin" / "nvcc").write_text(f"#!/bin/sh\necho '#$ TOP={real}/bin/..' >&2\n")
+    (called / "bin" / "nvcc").chmod(0o755)
+    for folder in (real, called) if has_headers else (real,):
+        (folder / "include").mkdir(parents=True)
+        (folder / "include" / "cuda_runtime.h").touch()
+    (real / "bin").mkdir()
+    code = f"from memsim_child import torch_c; print(torch_c._toolkit({str(called)!r}))"
+    assert _run(code, tmp_path) == f"{called if has_headers else real}\n"
+
+
 def test_only_locks_of_interrupted_builds_are_removed(tmp_path: Path) -> None:
     for name in ("interrupted", "running"):
         (tmp_path / name).mkdir()

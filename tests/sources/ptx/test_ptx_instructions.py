@@ -342,6 +342,22 @@ def test_calls_return_what_functions_compute():
     assert run(body, before=before).tolist() == np.where(LANE < 4, 4 * LANE, once).tolist()
 
 
+def test_calls_pass_vectors():
+    """Debug builds pass structures in this way."""
+    before = """
+    .func (.param .align 8 .b8 result[8]) swapped(.param .align 16 .b8 given[16])
+    {
+    .reg .b32 %r<5>;
+    ld.param.v4.b32 {%r1, %r2, %r3, %r4}, [given];
+    add.s32 %r1, %r1, %r3; add.s32 %r2, %r2, %r4; st.param.v2.b32 [result], {%r2, %r1}; ret;
+    }"""
+    body = """
+    add.s32 %r3, %r1, 100; .param .align 16 .b8 a[16]; .param .align 8 .b8 b[8];
+    st.param.v4.b32 [a], {%r1, %r3, 7, %r1}; call.uni (b), swapped, (a); ld.param.v2.b32 {%r4, %r5}, [b];
+    mad.lo.s32 %r9, %r4, 1000, %r5; cvt.u64.u32 %rd9, %r9;"""
+    assert run(body, before=before).tolist() == ((2 * LANE + 100) * 1000 + LANE + 7).tolist()
+
+
 def test_branches_by_table():
     body = """
     and.b32 %r3, %r1, 3; T: .branchtargets A, B, C, C; brx.idx %r3, T;

@@ -221,7 +221,7 @@ class Stop(IntEnum):
     copies = 12
     unknown_tensor = 13
     host_call = 14  # a function of CUDA's device runtime
-    paused = 15  # nothing to attend to: signals are heard, then the kernel continues
+    paused = 15  # for nothing else than to hear signals; the next call continues
 
 
 # Columns of a warp's record.

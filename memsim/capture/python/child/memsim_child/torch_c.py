@@ -38,6 +38,7 @@ def load_for_extensions(module):
     cuda = getattr(module, "CUDA_HOME", None)
     if not _device or not cuda:
         return  # torch says that extensions need a toolkit
+    module.CUDA_HOME = cuda = _toolkit(cuda)
     torch = os.path.dirname(sys.modules["torch"].__file__)
     nvcc = os.path.join(cuda, "bin", "nvcc")
     try:
@@ -49,6 +50,24 @@ def load_for_extensions(module):
         with contextlib.suppress(OSError):  # it saves time, no more
             os.environ["PYTORCH_NVCC"] = extension_headers.write(torch, nvcc, _cached(torch, "headers", nvcc))
     _remove_stale_locks(os.environ.get("TORCH_EXTENSIONS_DIR", ""))
+
+
+def _toolkit(home):
+    """The toolkit that torch's ``CUDA_HOME`` stands for.
+
+    Torch takes the folder above the nvcc on PATH. Where that one is a script that calls another, g++ would not find
+    CUDA's headers there; nvcc knows where its own are.
+    """
+    if os.path.exists(os.path.join(home, "include", "cuda_runtime.h")):
+        return home
+    command = [os.path.join(home, "bin", "nvcc"), "--dryrun", "-E", "-x", "cu", os.devnull]
+    with tempfile.TemporaryDirectory() as scratch, contextlib.suppress(OSError):
+        environment = dict(os.environ, TMPDIR=scratch)
+        said = subprocess.run(command, stderr=subprocess.PIPE, universal_newlines=True, env=environment).stderr
+        for line in said.splitlines():
+            if line.startswith("#$ TOP="):
+                return os.path.realpath(line[len("#$ TOP=") :])
+    return home
 
 
 def _remove_stale_locks(folder):
