@@ -12,9 +12,10 @@ KINDS = ("added", "changed", "fixed", "removed")
 
 
 def entries(kind: str, folder: Path = FOLDER) -> str:
-    """The fragments of a kind as lines of a list."""
-    texts = [path.read_text().strip().replace("\n", "\n  ") for path in sorted(folder.glob(f"*.{kind}.md"))]
-    return "".join(f"- {text}\n" for text in texts)
+    """The fragments of a kind as items of a list; a fragment may be such a list."""
+    texts = [path.read_text().strip() for path in sorted(folder.glob(f"*.{kind}.md"))]
+    items = (text if text.startswith("- ") else "- " + text.replace("\n", "\n  ") for text in texts)
+    return "".join(f"{item}\n" for item in items)
 
 
 def section(version: str, folder: Path = FOLDER) -> str:

@@ -84,7 +84,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
     message = "" if result in ("captured", "stopped") else why(said)
     log = os.environ.get("LOGS")
     if log:
-        (Path(log) / (entry["repository"].replace("/", "+") + "+" + Path(entry["file"]).stem + ".log")).write_text(said)
+        (Path(log) / f"{entry['repository']}/{entry['file']}.log".replace("/", "+")).write_text(said)
     return {**entry, "result": result, "seconds": str(round(time.monotonic() - began)), "message": message}
 
 

@@ -13,13 +13,13 @@ from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 MEANINGS = {
-    "trials": "trials that were replayed, and replays of repaired kernels",
+    "trials": "trials, and the what-if replays of findings",
     "captures": "captures of CUDA C++ files, and what they depend on",
     "loops": "compiled loops",
     "programs": "compiled CUDA programs",
     "libraries": "memsim's own CUDA libraries",
     "objects": "object files of these libraries",
-    "link": "folders in which linkers find these libraries",
+    "link": "folders in which linkers find memsim's CUDA libraries",
     "toolkits": "CUDA toolkits made of these libraries and the real toolkit, for build systems",
     "older-cuda": "headers for programs that use what CUDA 13 removed",
     "python": "files that captured Python programs compile, and PyTorch's extensions",

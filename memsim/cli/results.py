@@ -11,7 +11,7 @@ import typer
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.bottlenecks import bottlenecks_with_gains
 from memsim.cli.options import AsCsv, AsJson, CountedAs, Force, OutputFormat, Quick, RunTrace
-from memsim.cli.output import print_output
+from memsim.cli.output import import_matplotlib, print_output
 from memsim.report.figure_options import Format, Size
 from memsim.support.errors import InputError
 
@@ -125,6 +125,8 @@ def plot(
     """
     from memsim.analysis.result import RunResult
     from memsim.cli.program import plotted_programs
+
+    import_matplotlib()
     from memsim.report import comparison_figures, figures
     from memsim.report.figure_style import FigureOptions
     from memsim.studies.store import is_study

@@ -35,8 +35,8 @@ def _blocks(label: str, other: str, found: ResultComparison, number: int) -> Ite
     yield "\n" * (number > 0) + _head(label, other, found)
     yield from changes(found.first, found.second).blocks()
     yield _ratios(found)
-    yield from _tables("loads, latency in ns", found.loads, ["line", "load", "array"])
-    yield from _tables("arrays, latency in ns", found.arrays, ["array"])
+    yield from _tables("loads", found.loads, ["line", "load", "array"])
+    yield from _tables("arrays", found.arrays, ["array"])
 
 
 def _rows(name: str, found: ResultComparison) -> Iterator[dict[str, Any]]:
@@ -129,10 +129,10 @@ def _tables(title: str, rows: Rows, names: list[str]) -> Iterator[Block]:
     if rows.matched:
         headers, lines = matched(rows, names)
         right = [False] * len(names) + [True] * (len(headers) - len(names))
-        yield PrintedTable(headers, lines, right, f"{title}, first and second")
-    for which, loads in (("first", rows.only_first), ("second", rows.only_second)):
-        if loads:
-            yield f"in the {which} alone\n" + "\n".join(f"  {_unmatched(load)}" for load in loads)
+        yield PrintedTable(headers, lines, right, f"{title}, latency in ns, first and second")
+    for which, found in (("first", rows.only_first), ("second", rows.only_second)):
+        if found:
+            yield f"{title} of the {which} only\n" + "\n".join(f"  {_unmatched(one, names)}" for one in found)
 
 
 def matched(rows: Rows, names: list[str]) -> tuple[list[str], list[list[str]]]:
@@ -158,11 +158,9 @@ def _numbers(row: Row) -> list[str]:
     return cells
 
 
-def _unmatched(load: Load) -> str:
-    words = [load.location, load.text, f"({load.array})" if load.array else ""]
-    return (
-        " ".join(word for word in words if word) + f", {number(100 * load.share.mean, 1)} % of the latency waited for"
-    )
+def _unmatched(load: Load, names: list[str]) -> str:
+    words = [load.location, load.text, load.array and f"({load.array})"] if "load" in names else [load.array or ABSENT]
+    return " ".join(filter(None, words)) + f", {number(100 * load.share.mean, 1)} % of all latency"
 
 
 def _document(name: str, found: ResultComparison) -> dict[str, Any]:

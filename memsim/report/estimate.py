@@ -53,7 +53,7 @@ def _occupancy(done: Estimate) -> str:
     limits = ", ".join(f"{name} {blocks}" for name, blocks in held.limits.items())
     return (
         f"occupancy {percent(held.fraction)}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps per SM; "
-        f"limited by {' and '.join(held.limiters)}\nblocks an SM by limit: {limits}"
+        f"limited by {' and '.join(held.limiters)}\nblocks per SM by limit: {limits}"
     )
 
 
@@ -61,10 +61,10 @@ def _parameters(done: Estimate) -> PrintedTable:
     kernel, machine = done.kernel, done.machine
     derived = ", ".join(derived_parameters(done.gpu))
     rows = [
-        ["computation instructions", f"{kernel.comp_insts:,.2f}", "a warp; with shared memory and barriers"],
+        ["computation instructions", f"{kernel.comp_insts:,.2f}", "per warp; with shared memory and barriers"],
         ["coalesced", f"{kernel.coal_mem_insts:,.2f}", "memory instructions per warp"],
         ["uncoalesced", f"{kernel.uncoal_mem_insts:,.2f}", f"of {kernel.uncoal_per_mw:.2f} transactions each"],
-        ["barriers", f"{kernel.synch_insts:,.2f}", "a warp"],
+        ["barriers", f"{kernel.synch_insts:,.2f}", "per warp"],
         ["Mem_LD", f"{machine.mem_ld_cycles:,.4g}", "cycles"],
         ["Departure_del_coal", f"{machine.departure_del_coal_cycles:,.4g}", "cycles"],
         ["Departure_del_uncoal", f"{machine.departure_del_uncoal_cycles:,.4g}", "cycles"],

@@ -51,8 +51,9 @@ def forecast(one: Forecast, jobs: int) -> str:
     """How long the study would take."""
     seconds = one.seconds(jobs)
     time = f"{seconds:,.0f} seconds" if seconds < _MINUTES else f"{seconds / 60:,.1f} minutes"
+    traces = f"{one.traces:,} trace{'s' * (one.traces != 1)}"
     return (
-        f"{one.runs:,} runs of at most {one.trials // one.jobs} trials, {one.traces:,} traces; the first trace took "
+        f"{one.runs:,} runs of at most {one.trials // one.jobs} trials, {traces}; the first trace took "
         f"{one.describing:.1f} s, its first trial {one.first:.2f} s and the next {one.trial:.2f} s: about {time} on "
         f"{jobs} core{'s' * (jobs != 1)}"
     )
@@ -192,4 +193,4 @@ def _cell(study: StudyTrials, name: str, point: int, case: int, scale: float) ->
 
 
 def notes(study: StudyTrials) -> Iterator[str]:
-    yield "±: half the 95 % interval of the mean; trials of one number have the same random numbers at every point"
+    yield "±: half the 95 % interval of the mean; a trial has the same random numbers at every point"

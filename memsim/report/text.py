@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from memsim.why import Bottleneck
 
 _MEANING = {
-    Convention.model: "hit: the data was there; a merge with a fetch under way is none",
-    Convention.traffic: "hit: nothing was sent down a level; a merge with a fetch under way is one",
+    Convention.model: "hit: the data was there; a merge with an outstanding fetch is not a hit",
+    Convention.traffic: "hit: nothing was sent down a level; a merge with an outstanding fetch is a hit",
     Convention.profiler: "hit: as the GPU's own counters count",
 }
 _GROUP_TITLE = {
@@ -246,7 +246,7 @@ def time_lines(result: RunResult) -> str:
         _sampling(result),
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
-        f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
+        f"the time includes {result.launch_cycles:,} cycles of launch overhead" if result.launch_cycles else "",
         _memory_latency(result),
     ]
     return "\n".join(filter(None, lines))
@@ -316,8 +316,8 @@ def _begun(result: RunResult) -> str:
     """How the blocks that are resident first began, which is as the launch does unless they lie in its middle."""
     about = result.trials.about
     if about["gpu"].get("stochastic", {}).get("start_alignment", True):
-        return "begun at random phases"
-    return f"begun together at block {about['trace'].get('first_block', 0):,}"
+        return "started at random phases"
+    return f"started together at block {about['trace'].get('first_block', 0):,}"
 
 
 def _clock(result: RunResult) -> str:

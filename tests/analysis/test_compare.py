@@ -113,6 +113,8 @@ def test_other_kernels_and_gpus_are_reported(pair, tmp_path):
     done = _call(pair / "a.h5", other, "--fail-if-slower", "5%")
     for says in ("the kernels differ: csr, axpy", "the GPUs differ: tesla-c2050, tesla-v100", "the launches differ"):
         assert f"note: {says}" in done.stdout and says in done.stderr
+    loads, arrays = (done.stdout.partition(f"{title} of the second only\n")[2] for title in ("loads", "arrays"))
+    assert loads.startswith("  saxpy.py:") and arrays.startswith("  x, ")
     as_json = _call(pair / "a.h5", other, "--json")
     assert json.loads(as_json.stdout)["comparisons"][0]["cautions"][0] == "the kernels differ: csr, axpy"
     assert "the kernels differ" in as_json.stderr

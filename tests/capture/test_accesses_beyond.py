@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import struct
 
 import numpy as np
 import pytest
 
 import memsim
-from memsim.capture.arena import PAGE
+from memsim.capture.arena import PAGE, Arena, ProcessMemory
 from memsim.capture.outcome import check_outcome, notes_of
+from memsim.capture.protocol import Allocation, AllocationKind
 from memsim.support.errors import InputError
 from tests.capture.gpu_process import GpuProcess
 
@@ -88,6 +90,26 @@ def test_programs_that_fail_report_accesses_beyond(tmp_path):
     assert shifted(process, x, x) == 0
     with pytest.raises(InputError, match="exit code 1; .*read of 4 bytes .* is out of bounds.*write of 4 bytes"):
         check_outcome(process.launches, False, 1, True)
+
+
+def test_pages_of_allocations_are_mapped():
+    """Each up to the next allocation, or the end of its page; what was moved from the host has nothing behind it."""
+    descriptor = os.memfd_create("arena")
+    os.ftruncate(descriptor, 16 * PAGE)
+    memory = ProcessMemory(Arena(descriptor, 16 * PAGE, 8 * PAGE))
+    ends = {  # of mapped memory, by offset and bytes of an allocation
+        (0, 64): 512,  # the next one
+        (512, PAGE - 512): PAGE + 512,  # it ends with its page; the next page is mapped, too
+        (PAGE + 512, 100): 2 * PAGE,
+        (3 * PAGE, PAGE): 4 * PAGE,  # a whole page, and the next one is not mapped
+        (5 * PAGE, 64): 6 * PAGE,
+        (9 * PAGE, 64): 9 * PAGE + 64,  # of the host's heap: the arena's upper half
+    }
+    rows = [Allocation(8 * PAGE + at, size, k, at, AllocationKind.device, "") for k, (at, size) in enumerate(ends)]
+    rows.append(Allocation(100 * PAGE, 64, 9, 6 * PAGE, AllocationKind.pinned, "moved"))
+    memory.update((), rows)
+    expected = [*(8 * PAGE + end for end in ends.values()), 100 * PAGE + 64]
+    assert memory.table().mapped.tolist() == expected
 
 
 @pytest.mark.slow

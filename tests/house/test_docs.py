@@ -95,6 +95,7 @@ def test_version_is_stated_once():
 
 def test_fragments_become_a_section(tmp_path):
     (tmp_path / "b.fixed.md").write_text("One fix.\n")
+    (tmp_path / "c.fixed.md").write_text("- Two fixes,\n  of which this is one.\n- The other.\n")
     (tmp_path / "a.added.md").write_text("One thing,\nwith two lines.\n")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\nText.\n\n## 0.1.0\n\nOld.\n")
     collect.collect("0.2.0", tmp_path / "CHANGELOG.md", tmp_path)
@@ -105,7 +106,7 @@ def test_fragments_become_a_section(tmp_path):
         "### Added",
         "- One thing,\n  with two lines.",
         "### Fixed",
-        "- One fix.",
+        "- One fix.\n- Two fixes,\n  of which this is one.\n- The other.\n",
         "## 0.1.0",
         "Old.",
     ]

@@ -22,9 +22,8 @@ def highlighted(name: str, lines: Sequence[str]) -> list[str]:
         InputError: Pygments is not installed.
     """
     try:
-        from pygments import highlight
+        from pygments import highlight, lexers
         from pygments.formatters import HtmlFormatter
-        from pygments.lexers import CudaLexer, PythonLexer, get_lexer_for_filename
         from pygments.util import ClassNotFound
     except ImportError:
         raise InputError("memsim report", "pygments", "is not installed; pip install 'memsim[report]'") from None
@@ -32,8 +31,9 @@ def highlighted(name: str, lines: Sequence[str]) -> list[str]:
     try:
         exact = {"stripnl": False, "ensurenl": False}
         suffix = PurePath(file).suffix
-        known = PythonLexer if suffix == ".py" else CudaLexer if suffix in _CUDA else None  # others take 0.1 s to find
-        lexer = known(**exact) if known else get_lexer_for_filename(file, **exact)
+        known = "PythonLexer" if suffix == ".py" else "CudaLexer" if suffix in _CUDA else None
+        # One that is not named takes 0.1 s to find.
+        lexer = getattr(lexers, known)(**exact) if known else lexers.get_lexer_for_filename(file, **exact)
     except ClassNotFound:
         return [escape(line) for line in lines]
     marked = highlight("\n".join(lines), lexer, HtmlFormatter(nowrap=True)).split("\n")
