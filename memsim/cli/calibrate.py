@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.options import Force
+
+INTERRUPTED = 130
 
 
 def calibrate(

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.options import AsJson, Force, Gpu, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import check_file, print_output, programs_print_to_stderr
 from memsim.gpu.defaults import DEFAULT_GPU
@@ -87,5 +86,3 @@ def explore(
     if figure is not None:
         exploration.draw(found, figure)
     print_output(exploration.output(found), chosen, quiet)
-    if not found.complete:
-        raise typer.Exit(INTERRUPTED)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.options import (
     Definitions,
     Force,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
 
     Activities = Sequence[tuple[str, int, int]]  # kind, stream, value
 
+INTERRUPTED = 130
 CPP_STANDARD = "c++17"
 _LARGEST_GRID = (1 << 31, 1, 1)
 

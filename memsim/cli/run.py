@@ -13,7 +13,6 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.cli.bottlenecks import bottlenecks_with_gains
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.options import AsJson, CountedAs, Force, GpuOfTrace, Jobs, OutputFormat, QuietTables, Seed, Settings
 from memsim.cli.output import print_output
 from memsim.montecarlo.choices import Engine
@@ -176,8 +175,8 @@ def run(
     explain = partial(bottlenecks_with_gains, quick=quick, jobs=jobs)
     replay = partial(replay, until=until, out=out, resume=resume, force=force)
     result = _run_trace(_opened(path, kernel, quiet), replay, plan, printed, vary, explain)
-    if result.interrupted or result.unreached:
-        raise typer.Exit(INTERRUPTED if result.interrupted else UNREACHED)
+    if result.unreached:
+        raise typer.Exit(UNREACHED)
 
 
 def _opened(path: Path, kernel: str | None, quiet: bool) -> Trace:

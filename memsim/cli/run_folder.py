@@ -11,7 +11,6 @@ from pathlib import Path
 import typer
 
 from memsim.api import simulate_program
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.output import check_file, print_output
 from memsim.interactive_result import Result
 from memsim.report.program import program_output
@@ -107,8 +106,6 @@ def run_folder(
         launches = [one for one in launches if one.path in by_trace]
         results = [by_trace[one.path] for one in launches]
     print_output(program_output([trace.path for trace in launches], results), outputs.format, outputs.quiet)
-    if any(result.interrupted for result in results):
-        raise typer.Exit(INTERRUPTED)
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_order: bool = False) -> list[Trace]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memsim.cli.commands import INTERRUPTED
 from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables
 from memsim.cli.output import print_output
 from memsim.support.cores import chosen_jobs
@@ -17,6 +16,8 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.studies.run import Report, State
+
+INTERRUPTED = 130
 
 
 def sweep(

@@ -414,7 +414,7 @@ def test_interrupting_keeps_the_finished_trials(files, tmp_path, send, how):
     send(running.pid, how)
     printed, errors = running.communicate(timeout=180)
     assert "Traceback" not in errors
-    assert running.returncode == 130, errors
+    assert running.returncode == 0, errors
     stored = memsim.Result.load(out)
     assert 1 <= len(stored.trials.trial) < 100_000 and f"{len(stored.trials.trial)} trials" in printed
     assert are_gone(workers)
