@@ -101,7 +101,7 @@ class Recorder:
         names |= {room for room in rooms if room.suffix == ".py"}  # workloads are loaded by their path
         if any(_CAPTURE in name.parents for name in names):
             names |= {path.relative_to(ROOT) for path in (ROOT / _CAPTURE).rglob("*") if path.is_file()}
-        return digests(name for name in names if "__pycache__" not in name.parts)
+        return digests(name for name in names if {"__pycache__", "built"}.isdisjoint(name.parts))
 
 
 def _room(name: Path) -> Path:
